@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING
 
 from commonplace.plugin import CommonplaceError, ManagerHealth, StoreHealth, UsageError, reason_of
 from commonplace_qmd.home import home_of
+from commonplace_qmd.settings import QmdSettings
 from commonplace_qmd.update import needs_vectors
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Iterator
 
-    from commonplace.plugin import Context, Settings
+    from commonplace.plugin import Context
     from commonplace_qmd.collections import Changes
     from commonplace_qmd.engine.client import Qmd
     from commonplace_qmd.engine.values import QmdStatus
     from commonplace_qmd.home import State
-    from commonplace_qmd.settings import QmdSettings
     from commonplace_qmd.update import Updater
 
 
@@ -47,7 +47,7 @@ class QmdCommand:
             raise UsageError("name what to show", hint=self.examples[0])
         with context.open_memory() as memory:
             settings = memory.settings
-            config = _config(settings)
+            config = settings.section_values.get("memory.qmd") or QmdSettings()
         # Not XDG_CONFIG_HOME, which QMD does not need beside its own: in a shell that has it,
         # commonplace would look for its configuration there, too.
         home = home_of(settings.state_dir, settings.agent, settings.workspace)
@@ -85,13 +85,6 @@ def steps_of(command: str) -> list[str]:
         f"{program} embed",
         f"{program} query 'is it warm?' --json",
     ]
-
-
-def _config(settings: Settings) -> QmdSettings:
-    from commonplace_qmd.settings import QmdSettings
-
-    found = settings.section_values.get("memory.qmd")
-    return found if isinstance(found, QmdSettings) else QmdSettings()
 
 
 def health_of(updater: Updater, notices: tuple[str, ...], *, deep: bool) -> ManagerHealth:

@@ -39,13 +39,6 @@ class Exported(NamedTuple):
     unreadable: tuple[tuple[str, str], ...] = ()
 
 
-class Pending(NamedTuple):
-    """How many exports are out of date, and how many transcripts have grown by too little."""
-
-    due: int
-    deferred: int = 0
-
-
 class _Entry(NamedTuple):
     """The record of one export: the source's version, the transcript's stamp, a checksum.
 
@@ -78,15 +71,15 @@ class Exporter:
         self._retention_days = retention_days
         self._clock = clock
 
-    def pending(self) -> Pending:
-        """What :meth:`export` would do; nothing is written."""
+    def pending(self) -> tuple[int, int]:
+        """How many exports are out of date, and how many transcripts have grown by too little."""
         record = self._load()
         _, plan = self._plan(record, eager=False)
         due, deferred = (
             sum(not self._is_foreign(ref.path, record.get(ref.path)) for ref, _ in pairs)
             for pairs in (plan.read, plan.deferred)
         )
-        return Pending(due + len(plan.gone), deferred)
+        return due + len(plan.gone), deferred
 
     def export(self, *, eager: bool = True) -> Exported:
         """Write what has changed; raises ``OSError`` if the folder cannot be written.

@@ -236,7 +236,8 @@ def make_manager(
     """
     from commonplace_qmd.engine.client import Qmd as Engine
 
-    config, home = _config(context), _home(context)
+    config: QmdSettings = context.config or QmdSettings()
+    home = _home(context)
     if qmd is None:
         qmd = Engine(config.command, home.qmd, env=env)
     probe = qmd.probe()
@@ -269,7 +270,7 @@ def make_manager(
 
 def mounts_of(context: ManagerContext) -> list[Mount]:
     """Every collection by the name that QMD knows it by."""
-    config = _config(context)
+    config: QmdSettings = context.config or QmdSettings()
     collections = collections_of(context, config, _export_folder(config, _home(context)))
     return [
         Mount(
@@ -281,10 +282,6 @@ def mounts_of(context: ManagerContext) -> list[Mount]:
         )
         for each in collections
     ]
-
-
-def _config(context: ManagerContext) -> QmdSettings:
-    return context.config if isinstance(context.config, QmdSettings) else QmdSettings()
 
 
 def _home(context: ManagerContext) -> Home:

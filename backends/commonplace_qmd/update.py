@@ -85,8 +85,8 @@ class Updater:
         changes = self._scan(self.state())
         if self._exporter is None:
             return changes
-        pending = self._exporter.pending()
-        return changes._replace(exports=pending.due, deferred=pending.deferred)
+        due, deferred = self._exporter.pending()
+        return changes._replace(exports=due, deferred=deferred)
 
     def refresh(self) -> Changes:
         """As :meth:`changes`, and list the folders that can be read in ``index.yml``.

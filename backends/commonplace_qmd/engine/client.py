@@ -70,8 +70,7 @@ class Qmd:
     """One home's engine; threads may share it, and constructing it runs nothing.
 
     ``command`` is the program as configured, ``env`` the environment to look for it in, and to
-    pass on. ``downloads`` allows :meth:`embed` to fetch a model; a search never does. ``resident``
-    allows a server that runs until :meth:`close`.
+    pass on. ``resident`` allows a server that runs until :meth:`close`. No model is ever fetched.
     """
 
     def __init__(
@@ -80,14 +79,12 @@ class Qmd:
         home: QmdHome,
         *,
         env: Mapping[str, str],
-        downloads: bool = False,
         resident: bool = True,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._command = command
         self._home = home
         self._env = dict(env)
-        self._downloads = downloads
         self._clock = clock
         self._runs = Runs()
         self._hub = OfflineHub()
@@ -161,10 +158,9 @@ class Qmd:
 
     def embed(self, *, deadline: Deadline, holding: Sequence[int] = ()) -> None:
         """Embed what has no vector, with ``holding`` as in :meth:`update`."""
-        online = "embed" not in self.models()
-        if online and not self._downloads:
+        if "embed" not in self.models():
             raise no_models("embed")
-        output = self._run(["embed"], deadline, _WRITE_GRACE, holding, online=online).stdout
+        output = self._run(["embed"], deadline, _WRITE_GRACE, holding).stdout
         if _SKIPPED.search(output):
             raise QmdError("another process is embedding", reason="locked")
         if failed := _FAILED_CHUNKS.search(output):
@@ -264,24 +260,20 @@ class Qmd:
         deadline: Deadline,
         grace: float,
         holding: Sequence[int] = (),
-        *,
-        online: bool = False,
     ) -> Ended:
-        """Run a command, whose child keeps ``holding`` open; ``online`` lets it download."""
-        env = environment(self._home, self._env, endpoint=None) if online else self._offline()
+        """Run a command, whose child keeps ``holding`` open."""
         if self._version is None:
             version = self._located().version
             if not version:  # npm did not install it; older ones return missing files
-                found = _NUMBERS.search(self._ran(["--version"], env, deadline).stdout)
+                found = _NUMBERS.search(self._ran(["--version"], deadline).stdout)
                 version = found[0] if found else ""
                 check_version(version)
             self._version = version
-        return self._ran(words, env, deadline, grace, holding)
+        return self._ran(words, deadline, grace, holding)
 
     def _ran(
         self,
         words: Sequence[str],
-        env: Mapping[str, str],
         deadline: Deadline,
         grace: float = _SEARCH_GRACE,
         holding: Sequence[int] = (),
@@ -294,7 +286,7 @@ class Qmd:
         try:
             ended = run(
                 [*program.argv, *words],
-                env=env,
+                env=self._offline(),
                 cwd=self._home.cwd,
                 deadline=deadline,
                 runs=self._runs,
@@ -308,8 +300,6 @@ class Qmd:
             what = f"{program.argv[0]} cannot be started: {error.strerror or error}"
             raise QmdError(what, reason="not_installed") from error
         stdout, stderr = _ESCAPE.sub("", ended.stdout), _ESCAPE.sub("", ended.stderr)
-        if token := env.get("HF_TOKEN"):  # which need not look like a secret
-            stderr = stderr.replace(token, "***")
         check(words[0], ended.code, ended.why, stderr)
         return ended._replace(stdout=stdout, stderr=stderr)
 

@@ -60,13 +60,6 @@ _PASSED_PREFIXES = (
     *("LC_", "GGML_", "CUDA_", "HIP_", "ROCR_", "VK_", "MTL_", "OMP_"),
     "NODE_LLAMA_CPP_",
 )
-# Only downloads use the network, so only they get the proxies and the token.
-_DOWNLOAD_PASSED = frozenset(
-    {
-        *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"),
-        *("HF_ENDPOINT", "MODEL_ENDPOINT", "HF_TOKEN"),
-    }
-)
 _NOT_FOUND = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 _CLIENT_SECONDS = 2.0
 _REQUEST = 1 << 16
@@ -229,18 +222,15 @@ def _is_model(path: str) -> bool:
     return False
 
 
-def environment(home: QmdHome, env: Mapping[str, str], *, endpoint: str | None) -> dict[str, str]:
+def environment(home: QmdHome, env: Mapping[str, str], *, endpoint: str) -> dict[str, str]:
     """QMD's environment: the variables of ``env`` that it needs, and the paths of ``home``.
 
-    ``endpoint`` replaces the hub of models, so that a missing model is reported at once; with
-    ``None``, QMD may download.
+    ``endpoint`` replaces the hub of models, so that a missing model is reported at once.
     """
     passed = {
         name: value
         for name, value in env.items()
-        if name in _PASSED
-        or name.startswith(_PASSED_PREFIXES)
-        or (endpoint is None and name.upper() in _DOWNLOAD_PASSED)
+        if name in _PASSED or name.startswith(_PASSED_PREFIXES)
     }
     passed |= home.variables
     passed |= {
@@ -251,11 +241,11 @@ def environment(home: QmdHome, env: Mapping[str, str], *, endpoint: str | None) 
         "LLAMA_LOG_LEVEL": "error",
         "GGML_LOG_LEVEL": "error",
         "GGML_BACKEND_SILENT": "1",
+        "HF_ENDPOINT": endpoint,
+        "MODEL_ENDPOINT": endpoint,
     }
     if sys.platform == "darwin" and passed.get("QMD_METAL_KEEP_RESIDENCY") != "1":
         passed["GGML_METAL_NO_RESIDENCY"] = "1"
-    if endpoint is not None:
-        passed |= {"HF_ENDPOINT": endpoint, "MODEL_ENDPOINT": endpoint}
     return passed
 
 

@@ -183,9 +183,8 @@ def test_what_tunes_models_is(house: House) -> None:
     assert env.items() <= seen.items()
 
 
-def test_only_who_may_fetch_models_knows_the_way(house: House) -> None:
+def test_the_way_to_fetch_models_is_not(house: House) -> None:
     env = {"https_proxy": "http://proxy", "HF_ENDPOINT": "http://mirror"}
-    assert env.items() <= environment(house.home, env, endpoint=None).items()
     seen = environment(house.home, env, endpoint=NOWHERE)
     assert seen["HF_ENDPOINT"] == seen["MODEL_ENDPOINT"] == NOWHERE
     assert "https_proxy" not in seen

@@ -11,7 +11,6 @@ from commonplace.plugin import (
     NEVER,
     Arm,
     CommonplaceError,
-    Found,
     ManagerHealth,
     Mount,
     PluginUnavailableError,
@@ -20,7 +19,6 @@ from commonplace.plugin import (
 from commonplace_qmd.collections import PREFIX, collections_of
 from commonplace_qmd.engine.values import UnknownCollectionError
 from commonplace_qmd.home import home_of
-from commonplace_qmd.passages import within
 from commonplace_qmd.settings import CAPABILITIES, QmdSettings
 from commonplace_qmd.update import BackgroundUpdates, Updater, embedding_is_due
 
@@ -40,7 +38,7 @@ if TYPE_CHECKING:
     from commonplace_qmd.engine.client import Qmd
     from commonplace_qmd.export import Exporter
     from commonplace_qmd.home import Home
-    from commonplace_qmd.search import Answer, Searcher
+    from commonplace_qmd.search import Searcher
 
 
 _NAME = "qmd"
@@ -97,10 +95,7 @@ class QmdManager:
         limits = self._config.limits
         deadline = deadline.sooner(limits.timeout_ms / 1000)
         limit = min(limit, limits.max_results)
-        answer = self._answer(query, wanted, where, limit, deadline)
-        chunks = within(answer.chunks[:limit], limits.max_injected_chars)
-        found = tuple(Found(chunk, 1 / rank) for rank, chunk in enumerate(chunks, 1))
-        return (Arm(_NAME, "opaque", found, exact=answer.complete, plan=answer.plan),)
+        return (self._answer(query, wanted, where, limit, deadline),)
 
     def maintain(
         self,
@@ -175,7 +170,7 @@ class QmdManager:
         where: Where,
         limit: int,
         deadline: Deadline,
-    ) -> Answer:
+    ) -> Arm:
         """Search; if QMD does not know a collection, write them all and search again."""
         if self._searcher is None:
             from commonplace.plugin import make_analyser

@@ -13,12 +13,12 @@ from __future__ import annotations
 import re
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 from unicodedata import normalize
 
-from commonplace.plugin import STOP_WORDS, DeclinedError, parse_query
+from commonplace.plugin import STOP_WORDS, Arm, DeclinedError, Found, parse_query
 from commonplace_qmd.engine.values import Line, QmdError
-from commonplace_qmd.passages import by_turns, passages_of
+from commonplace_qmd.passages import by_turns, passages_of, within
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -126,21 +126,13 @@ def _phrase(text: str) -> str:
     return f'"{" ".join(parts)}"' if parts else ""
 
 
-class Answer(NamedTuple):
-    """``complete`` means that QMD cut off none of its rows before they were filtered."""
-
-    chunks: list[StoredChunk]
-    plan: str
-    complete: bool
-
-
 class Searcher:
     """Searches by ``searchMode``, and tells a true empty answer from one that proves nothing."""
 
     def __init__(self, qmd: Qmd, config: QmdSettings, analyser: Analyser) -> None:
         self._qmd = qmd
         self._mode = config.search_mode
-        self._size = config.limits.max_snippet_chars
+        self._limits = config.limits
         self._analyser = analyser
 
     def search(
@@ -152,8 +144,8 @@ class Searcher:
         narrowed: bool,
         limit: int,
         deadline: Deadline,
-    ) -> Answer:
-        """The best passages, best first, sources by turns; up to ``limit`` of each source.
+    ) -> Arm:
+        """The ``limit`` best passages, best first, sources by turns; the score is 1 / rank.
 
         ``narrowed`` means that there are other collections. Raises
         :class:`~commonplace.plugin.DeclinedError` if QMD cannot tell whether there is nothing, and
@@ -170,7 +162,7 @@ class Searcher:
                 query=wanted,
                 analyser=self._analyser,
                 where=where,
-                size=self._size,
+                size=self._limits.max_snippet_chars,
                 limit=limit,
             )
             return by_turns(list(found))
@@ -182,7 +174,9 @@ class Searcher:
         for rows, plan, complete in tries(query, ask, max(_ROWS, limit)):
             chunks, count = chunks_of(rows), len(rows)
             if chunks or complete:
-                return Answer(chunks, plan, complete)
+                kept = within(chunks[:limit], self._limits.max_injected_chars)
+                found = tuple(Found(chunk, 1 / rank) for rank, chunk in enumerate(kept, 1))
+                return Arm("qmd", "opaque", found, exact=complete, plan=plan)
         raise DeclinedError(
             f"QMD filters after searching: none of its best {count} hits passes the filters",
             hint="use rarer words, or fewer filters",

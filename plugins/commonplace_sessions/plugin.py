@@ -71,7 +71,7 @@ def _command() -> Command:
 
 def _source(id_: str, context: SourceContext) -> Source:
     from commonplace_sessions.folder import WANTED, folder_of
-    from commonplace_sessions.source import Growth, TranscriptSource
+    from commonplace_sessions.source import TranscriptSource
 
     def reader() -> Reader:
         from commonplace_sessions.readers import READERS, masking
@@ -79,6 +79,6 @@ def _source(id_: str, context: SourceContext) -> Source:
         return masking(READERS[id_], context.secret_patterns)
 
     settings = context.config or TranscriptSettings()
-    growth = Growth(settings.delta_bytes, settings.delta_messages)
+    growth = settings.delta_bytes, settings.delta_messages
     folder, own = folder_of(id_, context), context.secret_patterns
     return TranscriptSource(id_, folder, WANTED[id_], reader, growth, secret_patterns=own)

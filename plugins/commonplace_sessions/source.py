@@ -11,7 +11,6 @@ from commonplace.plugin import (
     Document,
     DocumentRef,
     FileStamp,
-    NamedTuple,
     PathNotAllowedError,
     Segment,
     WatchedPath,
@@ -33,21 +32,12 @@ if TYPE_CHECKING:
 _COUNTED = 1 << 16
 
 
-class Growth(NamedTuple):
-    """The bytes or messages after which a transcript is read again unless requested; 0 is any."""
-
-    size: int = 0
-    messages: int = 0
-
-
-_ANY = Growth()
-
-
 class TranscriptSource:
     """The files of ``folder`` that are ``wanted``, as ``reader`` reads them.
 
     A document's text has a line for each message (more for a long one), redacted; its ``line_map``
-    gives the lines of the file. One that grows is due once it has grown by ``growth``.
+    gives the lines of the file. One that grows is due once it has grown by ``growth``, so many
+    bytes or so many messages; 0 is any.
     """
 
     capabilities = frozenset({"watched", "partial", "growing", "readable"})
@@ -58,7 +48,7 @@ class TranscriptSource:
         folder: Folder,
         wanted: Callable[[str], bool],
         reader: Callable[[], Reader],
-        growth: Growth = _ANY,
+        growth: tuple[int, int] = (0, 0),
         *,
         secret_patterns: tuple[str, ...] = (),
     ) -> None:
@@ -69,7 +59,7 @@ class TranscriptSource:
         self._folder = folder
         self._wanted = wanted
         self._reader = reader
-        self._growth = growth
+        self._least_bytes, self._least_messages = growth
 
     def scan(self) -> ScanReport:
         """All transcripts; see :func:`~commonplace_sessions.folder.scan_folder`."""
@@ -97,11 +87,11 @@ class TranscriptSource:
         size, grown = before.size, now.size - before.size
         if grown <= 0 or before.inode != now.inode:
             return True
-        if grown >= self._growth.size or self._growth.messages <= 0:
+        if grown >= self._least_bytes or self._least_messages <= 0:
             return True
         try:
             with self._opened(ref) as opened:
-                return opened is None or grew_by_messages(opened, size, self._growth.messages)
+                return opened is None or grew_by_messages(opened, size, self._least_messages)
         except OSError:
             return True  # reading it reports the error
 

@@ -23,7 +23,7 @@ from commonplace_chunkers.plugin import MarkdownChunker
 from commonplace_sessions import transcript
 from commonplace_sessions.folder import Folder, is_openclaw
 from commonplace_sessions.readers import read_openclaw
-from commonplace_sessions.source import Growth, TranscriptSource
+from commonplace_sessions.source import TranscriptSource
 from commonplace_sessions.transcript import PIECE
 from commonplace_sqlite.rows import found
 from commonplace_sqlite.schema import checked_vfs
@@ -86,9 +86,7 @@ class Setup(NamedTuple):
 
 def opened(folder: Path, store: SqliteStore, index: str) -> Setup:
     place = Folder(str(folder), named=True)
-    source = TranscriptSource(
-        "sessions", place, is_openclaw, lambda: read_openclaw, Growth(3_000, 3)
-    )
+    source = TranscriptSource("sessions", place, is_openclaw, lambda: read_openclaw, (3_000, 3))
     chunker = CountingChunker()
     manager = IndexedMemoryManager(
         store=store,

@@ -12,7 +12,7 @@ from queue import Empty, SimpleQueue
 from threading import TIMEOUT_MAX, Lock, Thread
 from typing import TYPE_CHECKING, Any
 
-from commonplace.plugin import NEVER, CircuitBreaker
+from commonplace.plugin import NEVER, CircuitBreaker, stamp_of
 from commonplace_qmd.engine.commands import end_group
 from commonplace_qmd.engine.installation import check_version, known_collections
 from commonplace_qmd.engine.values import QmdError, QmdTimeoutError, RefusedError
@@ -285,7 +285,7 @@ class Resident:
             cooldown=_PAUSE, longest=_LONGEST_PAUSE, monotonic=clock, clock=clock
         )
         self._server: Server | None = None
-        self._stamp: tuple[int, ...] = (0,)
+        self._stamp = ("", 0)
         self._known: frozenset[str] = frozenset()
         self._closed = False
 
@@ -358,20 +358,17 @@ class Resident:
                 self._breaker.failed(str(error))
         return self._server
 
-    def _changed(self, stamp: tuple[int, ...]) -> bool:
-        *config, index = self._stamp
-        if config == list(stamp[:-1]) and not index:
+    def _changed(self, stamp: tuple[str, int]) -> bool:
+        config, index = self._stamp
+        if config == stamp[0] and not index:
             self._stamp = stamp  # the server has made the index since
         return stamp != self._stamp
 
-    def _config_stamp(self) -> tuple[int, ...]:
+    def _config_stamp(self) -> tuple[str, int]:
         """The stamp of ``index.yml``, and the inode of the index, which may be replaced."""
         config = _stat(os.path.join(self._home.config_dir, "index.yml"))
         index = _stat(self._home.index_path)
-        return (
-            *((config.st_mtime_ns, config.st_size, config.st_ino) if config else ()),
-            index.st_ino if index else 0,
-        )
+        return stamp_of(config) if config else "", index.st_ino if index else 0
 
 
 def _stat(path: str) -> os.stat_result | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import struct
 import unicodedata
 from itertools import count
 from math import fsum, sqrt
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from attrs import evolve
 from hypothesis import strategies as st
 
+from commonplace.embedding.vectors import floats
 from commonplace.files.globs import glob_regex
 from commonplace.model.chunks import (
     AnalysedChunk,
@@ -139,9 +139,7 @@ def texts() -> SearchStrategy[str]:
     return st.text() | st.text("\r\n\t \v\f\x1c\x1f\x85\u2028\0a>/", max_size=8)
 
 
-def puts(
-    vocabulary: Sequence[str] = WORDS, *, paths: Sequence[str] = PATHS
-) -> SearchStrategy[PutDocument]:
+def puts(vocabulary: Sequence[str] = WORDS) -> SearchStrategy[PutDocument]:
     """Documents of up to three chunks, which begin on lines 1, 11 and 21."""
     pieces = st.lists(chunks(vocabulary), max_size=3)
 
@@ -158,7 +156,7 @@ def puts(
 
     return st.builds(
         make,
-        path=st.sampled_from(paths),
+        path=st.sampled_from(PATHS),
         pieces=pieces,
         source=st.sampled_from(SOURCES),
         day=_days(),
@@ -168,15 +166,11 @@ def puts(
 
 
 def corpora(
-    vocabulary: Sequence[str] = WORDS,
-    *,
-    paths: Sequence[str] = PATHS,
-    min_size: int = 0,
-    max_size: int = 8,
+    vocabulary: Sequence[str] = WORDS, *, min_size: int = 0, max_size: int = 8
 ) -> SearchStrategy[Corpus]:
     """Documents, no two of the same source and path."""
     return st.lists(
-        puts(vocabulary, paths=paths),
+        puts(vocabulary),
         min_size=min_size,
         max_size=max_size,
         unique_by=lambda put: (put.source, put.path),
@@ -308,13 +302,9 @@ def nearest_places(
 
 
 def _cosine(one: bytes, other: bytes) -> float:
-    a, b = _numbers(one), _numbers(other)
+    a, b = floats(one), floats(other)
     lengths = sqrt(fsum(x * x for x in a) * fsum(y * y for y in b))
     return fsum(x * y for x, y in zip(a, b, strict=True)) / lengths
-
-
-def _numbers(vector: bytes) -> tuple[float, ...]:
-    return struct.unpack(f"<{len(vector) // 4}f", vector)
 
 
 Documents = dict[tuple[str, str], PutDocument]

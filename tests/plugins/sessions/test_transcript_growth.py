@@ -10,7 +10,7 @@ import pytest
 from commonplace_sessions import source as source_module
 from commonplace_sessions.folder import Folder, is_openclaw
 from commonplace_sessions.readers import read_openclaw
-from commonplace_sessions.source import Growth, TranscriptSource
+from commonplace_sessions.source import TranscriptSource
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +32,7 @@ def said(lines_of: Entries, message: Callable[..., dict[str, Any]]) -> bytes:
     return lines_of(message("user", "Where do walruses live?"))
 
 
-def source_with(path: Path, growth: Growth) -> TranscriptSource:
+def source_with(path: Path, growth: tuple[int, int]) -> TranscriptSource:
     place = Folder(str(path.parent.parent), ("sessions",))
     return TranscriptSource("sessions", place, is_openclaw, lambda: read_openclaw, growth)
 
@@ -50,18 +50,18 @@ def unsettled(stamp: Stamp) -> Stamp:
 @pytest.mark.parametrize(
     ("growth", "messages", "expected"),
     [
-        (Growth(10_000, 3), 2, False),
-        (Growth(10_000, 3), 3, True),
-        (Growth(150, 50), 1, False),
-        (Growth(150, 50), 2, True),
-        (Growth(0, 50), 1, True),
-        (Growth(10_000, 0), 1, True),
-        (Growth(0, 0), 1, True),
+        ((10_000, 3), 2, False),
+        ((10_000, 3), 3, True),
+        ((150, 50), 1, False),
+        ((150, 50), 2, True),
+        ((0, 50), 1, True),
+        ((10_000, 0), 1, True),
+        ((0, 0), 1, True),
     ],
 )
 @pytest.mark.parametrize("settled", [True, False])
 def test_it_is_due_once_it_has_grown_by_enough(
-    path: Path, said: bytes, growth: Growth, messages: int, expected: bool, settled: bool
+    path: Path, said: bytes, growth: tuple[int, int], messages: int, expected: bool, settled: bool
 ) -> None:
     assert 75 <= len(said) < 150
     path.write_bytes(said * 5)
@@ -74,7 +74,7 @@ def test_it_is_due_once_it_has_grown_by_enough(
 
 def test_half_a_line_is_no_message(path: Path, said: bytes) -> None:
     path.write_bytes(said)
-    source = source_with(path, Growth(10_000, 1))
+    source = source_with(path, (10_000, 1))
     before = ref_of(source).stamp
     with path.open("ab") as file:
         file.write(said[:-1])
@@ -87,7 +87,7 @@ def test_half_a_line_is_no_message(path: Path, said: bytes) -> None:
 @pytest.mark.parametrize("fate", ["shrunk", "rewritten", "replaced", "gone", "of no known size"])
 def test_what_is_not_the_file_it_was_is_always_due(path: Path, said: bytes, fate: str) -> None:
     path.write_bytes(said * 2)
-    source = source_with(path, Growth(10_000, 50))
+    source = source_with(path, (10_000, 50))
     before = ref_of(source).stamp
     if fate == "shrunk":
         path.write_bytes(said)
@@ -109,7 +109,7 @@ def test_what_cannot_be_opened_is_due(
     path: Path, said: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path.write_bytes(said)
-    source = source_with(path, Growth(10_000, 50))
+    source = source_with(path, (10_000, 50))
     before = ref_of(source).stamp
     path.write_bytes(said * 2)
     ref = ref_of(source)
@@ -127,7 +127,7 @@ def test_only_what_is_new_is_read_and_only_below_the_bytes_asked_for(
     path: Path, said: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path.write_bytes(said * 10_000)
-    source = source_with(path, Growth(100_000, 50))
+    source = source_with(path, (100_000, 50))
     before = ref_of(source).stamp
     read: list[int] = []
 

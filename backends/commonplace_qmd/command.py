@@ -52,7 +52,10 @@ class QmdCommand:
         # commonplace would look for its configuration there, too.
         home = home_of(settings.state_dir, settings.agent, settings.workspace)
         variables = home.qmd.variables
-        steps = steps_of(config.command)
+        program = shlex.quote(config.command)
+        # What to run, in this order, before ``searchMode`` is ``vsearch`` or ``query``.
+        steps = ["commonplace index", f"{program} pull", f"{program} embed"]
+        steps.append(f"{program} query 'is it warm?' --json")
         if context.json:
             context.emit(
                 {
@@ -74,17 +77,6 @@ class QmdCommand:
         for line in steps:
             context.line(f"#   {line}")
         return 0
-
-
-def steps_of(command: str) -> list[str]:
-    """The commands to run, in this order, before ``searchMode`` is ``vsearch`` or ``query``."""
-    program = shlex.quote(command)
-    return [
-        "commonplace index",
-        f"{program} pull",
-        f"{program} embed",
-        f"{program} query 'is it warm?' --json",
-    ]
 
 
 def health_of(updater: Updater, notices: tuple[str, ...], *, deep: bool) -> ManagerHealth:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections import Counter
 from itertools import accumulate, zip_longest
 from math import log
 from typing import TYPE_CHECKING, NamedTuple
@@ -62,10 +63,10 @@ def best_passage(
     lines = text.split("\n")
     first, last = _searched_lines(lines, line)
     terms = frozenset(query.should)
-    found = _terms_by_line(lines[first:last], terms, analyser)
-    windows = _windows(lines, [first + at for at in found], size)
-    weights = _weights(list(found.values()), last - first)
-    ranked = sorted(windows, key=lambda window: (-_score(found, weights, window, first), window))
+    found = _terms_by_line(lines[first:last], first, terms, analyser)
+    windows = _windows(lines, list(found), size)
+    weights = _weights(found, last - first)
+    ranked = sorted(windows, key=lambda window: (-_score(found, weights, window), window))
     if not ranked:
         at = min(max((line or 1) - 1, 0), len(lines) - 1)
         ranked = list(_windows(lines, [at], size))
@@ -87,33 +88,28 @@ def _searched_lines(lines: Sequence[str], line: int | None) -> tuple[int, int]:
     return first, max(first + 1, bisect_right(ends, start + _MAX_CHARACTERS))
 
 
+_Terms = dict[int, list[frozenset[str]]]
+"""The query's terms that stand in each line that contains some."""
+
+
 def _terms_by_line(
-    lines: Sequence[str], terms: frozenset[str], analyser: Analyser
-) -> dict[int, list[frozenset[str]]]:
-    """The query's terms in each line that contains some."""
+    lines: Sequence[str], first: int, terms: frozenset[str], analyser: Analyser
+) -> _Terms:
     ends = list(accumulate(len(line) + 1 for line in lines))
-    found: dict[int, list[frozenset[str]]] = {}
+    found: _Terms = {}
     for start, _, forms in analyser.spans("\n".join(lines)):
-        if not terms.isdisjoint(forms):
-            found.setdefault(bisect_right(ends, start), []).append(terms.intersection(forms))
+        if common := terms.intersection(forms):
+            found.setdefault(first + bisect_right(ends, start), []).append(common)
     return found
 
 
-def _weights(found: Sequence[Sequence[frozenset[str]]], count: int) -> dict[str, float]:
-    lines_with: dict[str, int] = {}
-    for of_line in found:
-        for term in frozenset().union(*of_line):
-            lines_with[term] = lines_with.get(term, 0) + 1
+def _weights(found: _Terms, count: int) -> dict[str, float]:
+    lines_with = Counter(term for each in found.values() for term in frozenset().union(*each))
     return {term: log(1 + (count + 0.5) / (lines + 0.5)) for term, lines in lines_with.items()}
 
 
-def _score(
-    found: dict[int, list[frozenset[str]]],
-    weights: dict[str, float],
-    window: tuple[int, int],
-    first: int,
-) -> float:
-    of_window = [terms for at in range(*window) for terms in found.get(at - first, ())]
+def _score(found: _Terms, weights: dict[str, float], window: tuple[int, int]) -> float:
+    of_window = [terms for at in range(*window) for terms in found.get(at, ())]
     different: frozenset[str] = frozenset().union(*of_window)
     return sum(weights[term] for term in different) + 0.01 * len(of_window)
 

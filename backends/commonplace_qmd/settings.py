@@ -311,17 +311,15 @@ def chat_of(session_key: str) -> Chat:
 
 
 def _matches(rule: ScopeRule, chat: Chat) -> bool:
-    if rule.channel is not None and rule.channel.strip().lower() != chat.channel:
-        return False
-    if rule.chat_type is not None and rule.chat_type != chat.kind:
-        return False
-    if not chat.raw.startswith(_prefix(rule.raw_key_prefix)):
-        return False
-    prefix = _prefix(rule.key_prefix)
+    channel, prefix, raw_prefix = (
+        text.strip().lower() if text else ""
+        for text in (rule.channel, rule.key_prefix, rule.raw_key_prefix)
+    )
     # Older configurations write the whole key here.
     key = chat.raw if prefix.startswith("agent:") else chat.normalized
-    return key.startswith(prefix)
-
-
-def _prefix(text: str | None) -> str:
-    return text.strip().lower() if text else ""
+    return (
+        (rule.channel is None or channel == chat.channel)
+        and (rule.chat_type is None or rule.chat_type == chat.kind)
+        and key.startswith(prefix)
+        and chat.raw.startswith(raw_prefix)
+    )

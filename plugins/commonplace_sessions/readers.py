@@ -186,7 +186,8 @@ def read_openclaw(transcript: Iterable[Record]) -> Iterator[Message]:
         role, message = found
         text = text_of(message.get("content"))
         if role == "user":
-            if _from_another_session(message):
+            provenance = message.get("provenance")
+            if isinstance(provenance, Mapping) and provenance.get("kind") == "inter_session":
                 continue
             text = without_injected(text).strip()
             polled = text.startswith(_POLLS)
@@ -205,11 +206,6 @@ def _is_nothing(answer: str, *, polled: bool) -> bool:
         return True
     acknowledges = polled and (plain.startswith(_ALIVE) or plain.endswith(_ALIVE))
     return acknowledges and len(plain) <= len(_ALIVE) + _ACKNOWLEDGED
-
-
-def _from_another_session(message: Mapping[str, Any]) -> bool:
-    provenance = message.get("provenance")
-    return isinstance(provenance, Mapping) and provenance.get("kind") == "inter_session"
 
 
 def _is_dreaming(record: Mapping[str, Any]) -> bool:

@@ -151,9 +151,8 @@ class Qmd:
         counts = [tuple(map(int, found)) for found in _COUNTS.findall(output)]
         if not counts and not _NO_COLLECTIONS.search(output):
             raise QmdError(f"printed no counts of an update: {short(output)}", reason="bad_json")
-        added, changed, unchanged, removed = (
-            map(sum, zip(*counts, strict=True)) if counts else (0, 0, 0, 0)
-        )
+        columns = zip(*(counts or [(0, 0, 0, 0)]), strict=True)
+        added, changed, unchanged, removed = map(sum, columns)
         return UpdateCounts(added, changed, unchanged, removed, _number(_PENDING, output) or 0)
 
     def embed(self, *, deadline: Deadline, holding: Sequence[int] = ()) -> None:

@@ -116,7 +116,8 @@ def run(
             raise
         if why or pipes.open:
             end_group(process, grace if why else 0.0)
-        return Ended(process.wait(), pipes.text(pipes.stdout), pipes.text(pipes.stderr), why)
+        stdout, stderr = (raw.decode("utf-8", "replace") for raw in (pipes.stdout, pipes.stderr))
+        return Ended(process.wait(), stdout, stderr, why)
 
 
 def end_group(process: subprocess.Popen[bytes], grace: float) -> None:
@@ -188,10 +189,6 @@ class _Pipes:
             if not whole or self.full or not self.open:
                 return
             timeout = 0.0
-
-    @staticmethod
-    def text(raw: bytearray) -> str:
-        return raw.decode("utf-8", "replace")
 
 
 def check(command: str, code: int, why: str, stderr: str) -> None:

@@ -84,14 +84,12 @@ def locate(command: str, env: Mapping[str, str]) -> Program:
     import shutil
 
     found = shutil.which(command, path=env.get("PATH", os.defpath))
-    if found is None and os.path.isfile(command):
-        raise QmdError(
-            f"{command} is a file that cannot be run",
-            reason="not_installed",
-            hint=f"chmod +x {command}, or set memory.qmd.command to the program",
-        )
     if found is None:
-        raise QmdError(f"{command} was not found", reason="not_installed", hint=_INSTALL)
+        what, hint = f"{command} was not found", _INSTALL
+        if os.path.isfile(command):
+            what = f"{command} is a file that cannot be run"
+            hint = f"chmod +x {command}, or set memory.qmd.command to the program"
+        raise QmdError(what, reason="not_installed", hint=hint)
     found = os.path.abspath(found)
     package = _package(os.path.realpath(found))
     if package is None:
@@ -150,11 +148,8 @@ def _node(beside: str, env: Mapping[str, str]) -> str:
         if major is not None and major >= LEAST_NODE:
             return node
         old = old or f"{node} is version {major}" if major is not None else old
-    if old:
-        raise QmdError(
-            f"needs Node {LEAST_NODE}, and {old}", reason="wrong_runtime", hint=_NEWER_NODE
-        )
-    raise QmdError("Node was not found", reason="wrong_runtime", hint=_NEWER_NODE)
+    what = f"needs Node {LEAST_NODE}, and {old}" if old else "Node was not found"
+    raise QmdError(what, reason="wrong_runtime", hint=_NEWER_NODE)
 
 
 def _nodes(beside: str, env: Mapping[str, str]) -> Iterator[str]:

@@ -43,7 +43,7 @@ from commonplace.testing.strategies import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from commonplace.model.chunks import AnalysedChunk, Change
     from commonplace.model.documents import Build
@@ -193,20 +193,20 @@ def _found(store: Store) -> object:
 
 
 class StoreMachine(RuleBasedStateMachine):
-    """``live`` and ``filling`` are what the store's two builds should hold, where there are any."""
+    """``live`` and ``filling`` are what the store's two builds should hold, where there are any.
 
-    def __init__(self) -> None:
+    ``open_store`` opens the store that lives in a folder.
+    """
+
+    def __init__(self, open_store: Callable[[str], Store]) -> None:
         super().__init__()
+        self.open_store = open_store
         self._directory = TemporaryDirectory(prefix="commonplace-")
         self._crashes = 0
         os.mkdir(self._folder)
         self.store = self.open_store(self._folder)
         self.live: Documents | None = None
         self.filling: tuple[str, Documents] | None = None
-
-    def open_store(self, directory: str) -> Store:
-        """Open the store that lives in ``directory``."""
-        raise NotImplementedError
 
     @property
     def _folder(self) -> str:

@@ -58,17 +58,12 @@ class DocumentLaws(StoreLaws):
     def test_any_history_leaves_what_a_naive_model_leaves(self) -> None:
         """Whatever is done to it, kills included, the store holds what a dictionary would."""
         begin = self.running("test_any_history_leaves_what_a_naive_model_leaves")
-
-        def open_observed(directory: str) -> Store:
-            return cast("Store", self.observed(self.open_store(directory)))
+        laws = self
 
         class Machine(StoreMachine):
             def __init__(self) -> None:
                 begin()
-                super().__init__()
-
-            def open_store(self, directory: str) -> Store:
-                return open_observed(directory)
+                super().__init__(lambda directory: laws.observed(laws.open_store(directory)))
 
         with self.explained("The store holds what a dictionary would.", self.hint):
             run_state_machine_as_test(Machine, settings=self.relaxed())

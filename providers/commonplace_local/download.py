@@ -132,10 +132,9 @@ class Downloader:
         return True
 
     def _check(self, partial: str, remote: RemoteFile) -> None:
-        wrong = remote.size is not None and _size(partial) != remote.size
-        if not wrong and _SHA256.fullmatch(remote.etag):
-            wrong = _digest(partial) != remote.etag
-        if wrong:
+        if (remote.size is not None and _size(partial) != remote.size) or (
+            _SHA256.fullmatch(remote.etag) and _digest(partial) != remote.etag
+        ):
             os.unlink(partial)
             raise local_error(
                 "protocol",

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from commonplace.plugin import Deadline, ProviderError
 
-__all__ = ["Keeper", "Turns", "Worker"]
-
 _CRASHES = 3
 _WITHIN = 600.0  # seconds: crashes further apart are not counted together
 _REST = 300.0

@@ -26,8 +26,6 @@ _ARRAY = re.compile(r"^[ \t]*\[", re.MULTILINE)
 Mode = Literal["search", "vsearch", "query"]
 """Keywords (BM25), vectors, or both with what models there are."""
 
-LineKind = Literal["lex", "vec", "hyde"]
-
 ModelKind = Literal["embed", "rerank", "generate"]
 """A model embeds texts, re-ranks the best rows, or expands queries."""
 
@@ -35,7 +33,7 @@ ModelKind = Literal["embed", "rerank", "generate"]
 class Line(NamedTuple):
     """A line of a typed query: ``lex`` words, a ``vec`` question or a ``hyde`` invented answer."""
 
-    kind: LineKind
+    kind: Literal["lex", "vec", "hyde"]
     text: str
 
 

@@ -216,7 +216,7 @@ class GrowthLaws(SourceLaws):
     """``due`` and ``segments``."""
 
     @law("growing", "files", texts=_TEXTS)
-    def test_its_pieces_are_what_is_read(self, source: Source, texts: list[str]) -> None:
+    def test_its_pieces_are_what_is_read(self, source: GrowingSource, texts: list[str]) -> None:
         """The pieces' texts and lines make up those of ``read``; each knows how far it goes.
 
         All but the last have a place, the size up to there, the checksum of so many bytes, and
@@ -244,7 +244,7 @@ class GrowthLaws(SourceLaws):
 
     @law("growing", "files", texts=_TEXTS, more=_TEXTS, cut=st.floats(0, 1))
     def test_what_was_before_stays_as_it_is(
-        self, source: Source, texts: list[str], more: list[str], cut: float
+        self, source: GrowingSource, texts: list[str], more: list[str], cut: float
     ) -> None:
         """Whatever is added, all pieces but the last stay; to go on after one gives the rest."""
         raw, ref = self._put(source, texts)
@@ -258,7 +258,9 @@ class GrowthLaws(SourceLaws):
             assert _pieces(source, ref, piece.place) == after[number:]
 
     @law("growing", "files", where=st.floats(0, 1, exclude_max=True))
-    def test_what_is_not_the_same_is_not_gone_on_with(self, source: Source, where: float) -> None:
+    def test_what_is_not_the_same_is_not_gone_on_with(
+        self, source: GrowingSource, where: float
+    ) -> None:
         """``None`` where a byte before the place differs or is missing, or the place is unknown."""
         raw, ref = self._put(source, [_LONG] * 4)
         others = _pieces(source, ref)[:-1]
@@ -273,51 +275,52 @@ class GrowthLaws(SourceLaws):
             ):
                 self.files.write(self.file_of("a"), other)
                 again = self.ref(source, "a")
-                with _growing(source).segments(again, piece.place) as segments:
+                with source.segments(again, piece.place) as segments:
                     assert segments is None
             self.files.write(self.file_of("a"), raw)
-        with _growing(source).segments(ref, "no place of mine") as segments:
+        with source.segments(ref, "no place of mine") as segments:
             assert segments is None
 
     @law("growing", "files")
-    def test_what_has_vanished_has_no_pieces(self, source: Source) -> None:
+    def test_what_has_vanished_has_no_pieces(self, source: GrowingSource) -> None:
         """``None``, and no error, for what has gone since the scan."""
         _, ref = self._put(source, [_LONG] * 4)
         place = _pieces(source, ref)[0].place
         self.remove("a")
         for after in ("", place):
-            with _growing(source).segments(ref, after) as segments:
+            with source.segments(ref, after) as segments:
                 assert segments is None
 
     @law("growing", "files")
-    def test_it_is_due_when_it_has_grown_enough(self, source: Source) -> None:
+    def test_it_is_due_when_it_has_grown_enough(self, source: GrowingSource) -> None:
         """By bytes or by messages, where :meth:`growth` can set them; a replaced file always is.
 
         Size and inode of the stamp it was indexed with are enough to tell.
         """
         raw, ref = self._put(source, ["the ant"] * 3)
-        patient, soon = self.waiting(_HUGE, 99), self.waiting(len(raw), 99)
+        patient = cast("GrowingSource", self.waiting(_HUGE, 99))
+        soon = cast("GrowingSource", self.waiting(len(raw), 99))
         waits = self.growth(_HUGE, 99) is not None
         indexed = file_of_stamp(ref.stamp)._replace(mtime_ns=-1, ctime_ns=-1).text
         self._grow(raw + self.bytes_of("the bee"))
         for stamp in (ref.stamp, indexed):
             grown = self.ref(source, "a")
-            assert _growing(source).due(grown, stamp)
-            assert not waits or not _growing(patient).due(grown, stamp)
-            assert not waits or not _growing(soon).due(grown, stamp)
+            assert source.due(grown, stamp)
+            assert not waits or not patient.due(grown, stamp)
+            assert not waits or not soon.due(grown, stamp)
         self._grow(raw + raw)
-        assert _growing(soon).due(self.ref(source, "a"), indexed)
-        assert not waits or not _growing(patient).due(self.ref(source, "a"), indexed)
+        assert soon.due(self.ref(source, "a"), indexed)
+        assert not waits or not patient.due(self.ref(source, "a"), indexed)
         self._grow(raw[:-1])
-        assert _growing(patient).due(self.ref(source, "a"), indexed)
+        assert patient.due(self.ref(source, "a"), indexed)
         location = self.location("a")
         other = f"{location}.other"
         with open(other, "wb") as written:
             written.write(raw + self.bytes_of("the bee"))
         os.replace(other, location)
-        assert _growing(patient).due(self.ref(source, "a"), indexed)
+        assert patient.due(self.ref(source, "a"), indexed)
 
-    def _put(self, source: Source, texts: list[str]) -> tuple[bytes, DocumentRef]:
+    def _put(self, source: GrowingSource, texts: list[str]) -> tuple[bytes, DocumentRef]:
         raw = b"".join(map(self.bytes_of, texts))
         self.files.write(self.file_of("a"), raw)
         return raw, self.ref(source, "a")
@@ -336,12 +339,8 @@ def file_of_stamp(stamp: Stamp) -> FileStamp:
     return file
 
 
-def _growing(source: Source) -> GrowingSource:
-    return cast("GrowingSource", source)
-
-
-def _pieces(source: Source, ref: DocumentRef, after: str = "") -> list[Segment]:
-    with _growing(source).segments(ref, after) as segments:
+def _pieces(source: GrowingSource, ref: DocumentRef, after: str = "") -> list[Segment]:
+    with source.segments(ref, after) as segments:
         assert segments is not None, "a document that is there is said to have vanished"
         return list(segments)
 

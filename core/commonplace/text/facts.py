@@ -89,9 +89,10 @@ def prose_lines(text: str) -> Iterator[tuple[int, str]]:
     for number, line in enumerate(lines[start:], start + 1):
         words = line.strip()
         if fence:
-            fence = "" if words.startswith(fence) else fence
+            # As long a mark ends it, with nothing behind: a longer fence may hold shorter ones.
+            fence = "" if words.startswith(fence) and not words.strip(fence[0]) else fence
         elif words.startswith(_FENCES):
-            fence = words[:3]
+            fence = words[: len(words) - len(words.lstrip(words[0]))]
         else:
             yield number, line.removesuffix("\r")
 

@@ -225,9 +225,10 @@ class Database:
             if not self.in_memory:
                 try:
                     if outermost:
-                        from commonplace.plugin import make_private_folder
+                        if not os.path.isdir(folder := os.path.dirname(self.path)):
+                            from commonplace.plugin import make_private_folder
 
-                        make_private_folder(os.path.dirname(self.path))
+                            make_private_folder(folder)
                         stack.enter_context(self.lease.processes(give_up - time.monotonic()))
                     self._writable()
                     self._forget_read_only()

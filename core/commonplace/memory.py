@@ -226,7 +226,7 @@ class Memory:
         Raises :class:`~commonplace.errors.UnavailableError` if no backend can answer (an empty
         result is no failure), :class:`~commonplace.errors.ScopeDeniedError` if that chat may not.
         """
-        if self.host.wraps_search():
+        if self.host.listened["search"] and self.host.wraps_search():
             more = dict[str, Any](timeout=timeout, wait=wait, progress=progress, sources=sources)
             more.update(max_results=max_results, min_score=min_score, session_key=session_key)
             return self.host.around_search(query, partial(self.search, query, **more))
@@ -237,7 +237,7 @@ class Memory:
         first = wait or sync.embed_on_search
         undone = self._service().before_search(end, progress) if first else ""
         steps = self._steps
-        rewritten = self.host.rewrite_query(query)
+        rewritten = self.host.rewrite_query(query) if self.host.listened["query"] else query
         request = steps.request(rewritten, limit=limit, sources=sources, session_key=session_key)
         search = self._backends().search_of(
             request.query,
@@ -253,7 +253,7 @@ class Memory:
         result = steps.present(ranked, answer, request, search, min_score=min_score)
         if undone:
             result = result.replace(notes=(*result.notes, undone))
-        if (events := self.host.events) is not None:
+        if self.host.listened["events"] and (events := self.host.events) is not None:
             events.searched(query, result)
         if not self._one_shot and (session_key or result.stale > 0):
             self._service().searched(session_key, result.stale)

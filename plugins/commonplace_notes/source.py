@@ -6,6 +6,7 @@ import os
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from commonplace import plugin  # names are imported on first use: a search reads no note
 from commonplace.plugin import (
     NOTE_RULES,
     Document,
@@ -54,9 +55,7 @@ class NotesSource:
         report = scan(self._roots, source=self.id)
         if report.documents or report.failed_roots:
             return report
-        from commonplace.plugin import left_out
-
-        found = left_out(self._workspace, self._extra, self._rules)
+        found = plugin.left_out(self._workspace, self._extra, self._rules)
         return report._replace(empty=found.nothing_found())
 
     def scan_paths(self, paths: Collection[str]) -> ScanReport | None:
@@ -68,9 +67,7 @@ class NotesSource:
         roots = self._find()
         if self._rules.gitignore or self._wholes != {roots.whole}:
             return None
-        from commonplace.plugin import scan_paths
-
-        return scan_paths(
+        return plugin.scan_paths(
             roots.all,
             paths,
             source=self.id,
@@ -96,20 +93,18 @@ class NotesSource:
         """
         from hashlib import sha256
 
-        from commonplace.plugin import day_of, decode, note_facts, read_bytes, resolve
-
         try:
-            root, relative = resolve(self._roots or self._find(), ref.path)
-            data, stamp = read_bytes(root, relative)
+            root, relative = plugin.resolve(self._roots or self._find(), ref.path)
+            data, stamp = plugin.read_bytes(root, relative)
         except (FileNotFoundError, PathNotAllowedError):
             return None
-        text = decode(data)
-        facts = note_facts(text)
+        text = plugin.decode(data)
+        facts = plugin.note_facts(text)
         return Document(
             ref=DocumentRef(self.id, ref.path, ref.location, stamp),
             text=text,
             digest=sha256(data).hexdigest(),
-            day=day_of(ref.path) or facts.day,
+            day=plugin.day_of(ref.path) or facts.day,
             trust="memory" if root.own else "external",
             title=facts.title,
             names=facts.names,

@@ -17,9 +17,9 @@ import pytest
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("core", "backends", "providers", "plugins")
 
-SEARCH_FILES = 27  # the last are the second step of keyword ranking and the border to plugins
+SEARCH_FILES = 25
 SEARCH_FRAMES = 12
-SYNC_FILES = 41  # the last is the border to plugins
+SYNC_FILES = 37
 
 TRACED = r"""
 import json, os, shutil, sys, threading

@@ -13,8 +13,7 @@ from commonplace.errors import (
     UnavailableError,
 )
 from commonplace.resilience.bounded_call import Worker, failure_of
-from commonplace.resilience.deadline import NEVER, Deadline
-from commonplace.resilience.guarded_call import FAIR_SECONDS, GuardedCaller
+from commonplace.resilience.deadline import FAIR_SECONDS, NEVER, Deadline, GuardedCaller
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -20,8 +20,7 @@ from commonplace.index.syncing import Freshness, freshen, maintain_unasked
 from commonplace.model.reports import BackendState
 from commonplace.model.tuples import NamedTuple
 from commonplace.protocols.contexts import ManagerHealth
-from commonplace.resilience.deadline import NEVER, Deadline
-from commonplace.resilience.guarded_call import GuardedCaller
+from commonplace.resilience.deadline import NEVER, Deadline, GuardedCaller
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence

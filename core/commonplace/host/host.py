@@ -40,6 +40,16 @@ HOOK_SECONDS = 10.0
 """How long a hook of a third party may take, except for one that decides on a write."""
 
 
+class _Listened(dict[str, bool]):
+    """Whether any plugin implements the hooks of a kind; ``find`` tells it of each kind once."""
+
+    def __init__(self, find: Callable[[str], bool]) -> None:
+        self._find = find
+
+    def __missing__(self, kind: str) -> bool:
+        return self._find(kind)
+
+
 class PluginHost:
     """Loads plugins one at a time, when something of theirs is first asked for.
 
@@ -48,7 +58,8 @@ class PluginHost:
     ``COMMONPLACE_PLUGINS``, ``COMMONPLACE_DISABLE_PLUGINS``, ``COMMONPLACE_SAFE`` and
     ``COMMONPLACE_TRACE_PLUGINS``. ``rules`` are the switches of a configuration.
     Threads may share a host. Creating one costs nothing. The failure of a plugin is kept for
-    :meth:`plugins` and raised only where one of its parts is requested.
+    :meth:`plugins` and raised only where one of its parts is requested. ``listened`` says of each
+    kind of hooks that are called whether any plugin implements one.
     """
 
     def __init__(
@@ -67,7 +78,7 @@ class PluginHost:
         self._found: tuple[Catalogue, Registry] | None = None
         self._bus: EventBus | None = None
         self._called: dict[str, Listeners] = {}
-        self._listened: dict[str, bool] = {}
+        self.listened = _Listened(self._find_listeners)
         self._inside = _local()
 
     # --- one typed method for each kind ---------------------------------------------------------
@@ -204,7 +215,7 @@ class PluginHost:
         """
         with self._lock:
             self._parts()[1].adopt(plugin, name)
-            self._listened.clear()
+            self.listened.clear()
 
     # --- hooks that are called ------------------------------------------------------------------
 
@@ -212,7 +223,7 @@ class PluginHost:
     def events(self) -> EventBus | None:
         """Where to report events, or ``None`` while no plugin implements their hooks."""
         with self._lock:
-            if self._bus is None and self._has_listeners("events"):
+            if self._bus is None and self.listened["events"]:
                 from commonplace.host.events import EventBus
 
                 self._bus = EventBus(lambda hook, given: self._call("events", hook, given))
@@ -223,14 +234,14 @@ class PluginHost:
 
         The plugins are loaded by the first call. One that fails is passed over.
         """
-        if not self._has_listeners("query"):
+        if not self.listened["query"]:
             return query
         rewritten: str | None = self._call("query", "commonplace_rewrite_query", {"query": query})
         return query if rewritten is None else rewritten
 
     def wraps_search(self) -> bool:
         """Whether plugins wrap a search that this thread begins now; not one that they make."""
-        return self._has_listeners("search") and getattr(self._inside, "search", None) is None
+        return self.listened["search"] and getattr(self._inside, "search", None) is None
 
     def around_search(self, query: str, search: Callable[[], SearchResult]) -> SearchResult:
         """The result of ``search`` as the plugins that wrap it return it; raises what it raises."""
@@ -246,7 +257,7 @@ class PluginHost:
 
         Both are in alphabetical order of their names.
         """
-        if not self._has_listeners("prompt"):
+        if not self.listened["prompt"]:
             return []
         given = {"agent": agent, "session_key": session_key}
         # pluggy calls the plugin that was added last first.
@@ -255,7 +266,7 @@ class PluginHost:
 
     def veto(self, receipt: Receipt) -> str:
         """The first reason of a plugin why this change must not be made, or ``""``."""
-        if not self._has_listeners("write"):
+        if not self.listened["write"]:
             return ""
         given = {name: getattr(receipt, name) for name in ("path", "origin", "who", "why")}
         lines = {"before": receipt.before.text, "after": receipt.after.text}
@@ -326,15 +337,13 @@ class PluginHost:
 
         return there
 
-    def _has_listeners(self, kind: str) -> bool:
+    def _find_listeners(self, kind: str) -> bool:
         with self._lock:
-            if kind not in self._listened:
-                catalogue, registry = self._parts()
-                self._listened[kind] = bool(catalogue.of_kind(kind)) or any(
-                    not set(registry.hooks(name)).isdisjoint(CALLED[kind])
-                    for name in registry.in_process
-                )
-            return self._listened[kind]
+            catalogue, registry = self._parts()
+            hooks = {hook for name in registry.in_process for hook in registry.hooks(name)}
+            found = bool(catalogue.of_kind(kind)) or not hooks.isdisjoint(CALLED[kind])
+            self.listened[kind] = found
+            return found
 
     def _call(self, kind: str, hook: str, arguments: Mapping[str, object]) -> Any:
         """Call ``hook`` of all plugins of ``kind``, which are loaded if they are not yet."""

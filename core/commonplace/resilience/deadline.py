@@ -1,20 +1,38 @@
-"""Deadlines: how long a call may take, handed down instead of per-layer timeouts."""
+"""How long a call may take, handed down instead of per-layer timeouts, and how calls ended."""
 
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TypeVar
 
-from commonplace.errors import DeadlineExceededError
+from commonplace.errors import DeadlineExceededError, UnavailableError, reason_of
+from commonplace.model.tuples import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Mapping
+    from typing import Protocol
 
+    from commonplace.errors import CommonplaceError
+    from commonplace.resilience.breaker import BreakerState, CircuitBreaker
+
+    class Bounded(Protocol):
+        """What gives calls up at their deadline: a :class:`~.bounded_call.Worker`."""
+
+        def run(self, work: Callable[[], T], deadline: Deadline) -> T:
+            """Return what ``work`` returns before ``deadline``."""
+            ...
+
+
+T = TypeVar("T")
 
 INFINITY = float("inf")  # math.inf, without the time to load math
 
 LOOK_SECONDS = 0.1
 """Between two checks of a caller that waits, where a deadline may be cancelled meanwhile."""
+
+FAIR_SECONDS = 1.0
+"""A call that was given less time than this and did not end in it counts against no part."""
 
 
 class Deadline:
@@ -90,3 +108,123 @@ class Deadline:
 
 
 NEVER = Deadline(INFINITY)
+
+
+class Failure(NamedTuple):
+    """A run of failures: the reason of the last, and when the first was (epoch seconds).
+
+    The part is tried again in ``retry_in`` seconds.
+    """
+
+    reason: str
+    since: float
+    retry_in: float
+
+
+class GuardedCaller:
+    """Counts the outcomes of the calls to the part ``id``, by a circuit breaker for each work.
+
+    ``work`` is any name for a kind of call, such as ``search``: each kind fails apart from the
+    others. A breaker that is not given is made at the first failure, so that a process in which
+    nothing fails need not import it. Only errors of the class ``counts`` count against the part;
+    ``reason`` is the text that is kept of one. With a ``worker`` calls are given up at their
+    deadline, whatever the part does; without one they run in the caller's thread, and the part is
+    trusted to keep deadlines. ``changed`` is called with the id and the reason when the part begins
+    to fail, and with the id and ``None`` when all of its work succeeds again.
+    """
+
+    def __init__(
+        self,
+        id_: str,
+        breakers: Mapping[str, CircuitBreaker] | None = None,
+        *,
+        worker: Bounded | None = None,
+        counts: type[CommonplaceError] = UnavailableError,
+        reason: Callable[[CommonplaceError], str] = reason_of,
+        changed: Callable[[str, str | None], None] = lambda _id, _reason: None,
+    ) -> None:
+        self.id = id_
+        self._breakers: dict[str, CircuitBreaker] = dict(breakers or {})
+        self._worker = worker
+        self._counts = counts
+        self._reason = reason
+        self._changed = changed
+
+    def allows(self, work: str) -> bool:
+        """Whether ``work`` may be tried now; a caller that gets True must report an outcome."""
+        breaker = self._breakers.get(work)
+        return breaker is None or breaker.allow()
+
+    def call(self, work: str, ask: Callable[[], T], deadline: Deadline = NEVER) -> T:
+        """Return what ``ask`` returns before ``deadline``, and count the outcome."""
+        with self.counted(work, deadline):
+            return self.run(ask, deadline)
+
+    def run(self, ask: Callable[[], T], deadline: Deadline) -> T:
+        """Return what ``ask`` returns before ``deadline``; nothing is counted."""
+        return ask() if self._worker is None else self._worker.run(ask, deadline)
+
+    @contextmanager
+    def counted(self, work: str, deadline: Deadline = NEVER) -> Iterator[None]:
+        """Count how the body ends, which was given until ``deadline``."""
+        given = deadline.remaining()
+        try:
+            yield
+        except self._counts as error:
+            hasty = given < FAIR_SECONDS or deadline.cancelled
+            if isinstance(error, DeadlineExceededError) and hasty:
+                self.abandoned(work)
+            else:
+                self.failed(work, error)
+            raise
+        except BaseException:  # it declined, the caller is wrong, or another part failed
+            self.abandoned(work)
+            raise
+        self.succeeded(work)
+
+    def failed(self, work: str, error: CommonplaceError) -> None:
+        """Count a failure; the part itself may ask for a pause (``error.retry_after``, seconds)."""
+        breaker = self._breakers.get(work)
+        if breaker is None:
+            from commonplace.resilience.breaker import CircuitBreaker
+
+            breaker = self._breakers.setdefault(work, CircuitBreaker())
+        reason = self._reason(error)
+        opened = breaker.failed(reason, retry_after=getattr(error, "retry_after", None))
+        if opened and self._others_closed(breaker):
+            self._changed(self.id, reason)
+
+    def succeeded(self, work: str) -> None:
+        """Count a success."""
+        breaker = self._breakers.get(work)
+        if breaker is not None and breaker.succeeded() and self._others_closed(breaker):
+            self._changed(self.id, None)
+
+    def abandoned(self, work: str) -> None:
+        """A call ended without an outcome that says anything about the part."""
+        if (breaker := self._breakers.get(work)) is not None:
+            breaker.abandoned()
+
+    def let_through(self, work: str) -> None:
+        """Let the next call through, whatever its breaker says: something has changed."""
+        if (breaker := self._breakers.get(work)) is not None:
+            breaker.let_through()
+
+    def state(self, work: str) -> BreakerState | None:
+        """The state of the breaker of ``work``, if there is one yet."""
+        breaker = self._breakers.get(work)
+        return breaker.state() if breaker is not None else None
+
+    def failure(self, work: str) -> Failure | None:
+        """The present run of failures at ``work``; ``None`` while it succeeds."""
+        breaker = self._breakers.get(work)
+        state = breaker.state() if breaker is not None else None
+        if breaker is None or state is None or state.since is None:
+            return None
+        return Failure(state.reason, state.since, breaker.retry_in())
+
+    def _others_closed(self, breaker: CircuitBreaker) -> bool:
+        return all(
+            other is breaker or other.state().state == "closed"
+            for other in tuple(self._breakers.values())
+        )

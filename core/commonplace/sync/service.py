@@ -83,7 +83,7 @@ def sync_backend(
         wait=request.wait,
         paths=request.paths if request.partial else None,
     )
-    if (events := host.events) is not None:
+    if host.listened["events"] and (events := host.events) is not None:
         events.synced(report)
     return report
 

@@ -15,8 +15,7 @@ from commonplace.errors import (
 )
 from commonplace.resilience.bounded_call import Worker
 from commonplace.resilience.breaker import CircuitBreaker
-from commonplace.resilience.deadline import NEVER, Deadline
-from commonplace.resilience.guarded_call import Failure, GuardedCaller
+from commonplace.resilience.deadline import NEVER, Deadline, Failure, GuardedCaller
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -234,8 +234,7 @@ class Memory:
         limit = max_results or self.settings.search.query.max_results
         sync = self.settings.search.sync
         end = None if timeout is None else Deadline.after(timeout)
-        first = wait or sync.embed_on_search
-        undone = self._service().before_search(end, progress) if first else ""
+        left = self._service().before_search(end, progress) if wait or sync.embed_on_search else ""
         steps = self._steps
         rewritten = self.host.rewrite_query(query) if self.host.listened["query"] else query
         request = steps.request(rewritten, limit=limit, sources=sources, session_key=session_key)
@@ -246,13 +245,14 @@ class Memory:
             bounded=end is not None,
             later="" if self._one_shot else "they are being indexed",
             progress=progress,
+            changed=self._sync_service.changed if self._sync_service else None,
         )
-        search.update(changed=self._sync_service.changed if self._sync_service else None)
+        search.update()
         answer = steps.ask(search, request)
         ranked = steps.rank(answer, request, now=self._clock(), deadline=end or NEVER)
         result = steps.present(ranked, answer, request, search, min_score=min_score)
-        if undone:
-            result = result.replace(notes=(*result.notes, undone))
+        if left:
+            result = result.replace(notes=(*result.notes, left))
         if self.host.listened["events"] and (events := self.host.events) is not None:
             events.searched(query, result)
         if not self._one_shot and (session_key or result.stale > 0):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from attrs import define
+
 from commonplace.embedding.cache import text_digest
 from commonplace.embedding.http.errors import describe
 from commonplace.embedding.service import cache_key
@@ -91,9 +93,7 @@ def fill_from_cache(
         return 0
     for provider in service.providers:
         try:
-            found = _Filling(
-                service, provider, store, build, wait, NEVER, None, lambda _: ""
-            ).from_cache()
+            found = _Filling(service, provider, store, build, wait).from_cache()
         except UnavailableError:
             continue
         if found:
@@ -123,34 +123,27 @@ def _covered_by_another(provider: GuardedProvider, store: VectorStore) -> bool:
     return not (own and own.covered) and any(info.covered for info in spaces)
 
 
+@define(slots=False)
 class _Filling:
     """Filling one build with one provider."""
 
-    def __init__(
-        self,
-        service: EmbeddingService,
-        provider: GuardedProvider,
-        store: VectorStore,
-        build: Build,
-        wait: float,
-        deadline: Deadline,
-        progress: ProgressCallback | None,
-        locate: Callable[[str], str],
-    ) -> None:
-        self._cache = service.cache
-        self._provider = provider
-        self._store = store
-        self._build = build
-        self._wait = wait
-        self._deadline = deadline
-        self._progress = progress
-        self._locate = locate
-        self._fingerprint = provider.fingerprint()
+    _service: EmbeddingService
+    _provider: GuardedProvider
+    _store: VectorStore
+    _build: Build
+    _wait: float
+    _deadline: Deadline = NEVER
+    _progress: ProgressCallback | None = None
+    _locate: Callable[[str], str] = lambda _: ""
+
+    def __attrs_post_init__(self) -> None:
+        self._cache = self._service.cache
+        self._fingerprint = self._provider.fingerprint()
         self._key = cache_key(self._fingerprint, "document")
-        self._ledger = service.ledger
-        self._memory = service.refused
+        self._ledger = self._service.ledger
+        self._memory = self._service.refused
         self._refused: dict[str, RefusedText] = {}
-        self._length = VectorLength(provider, store.spaces(), service.ledger)
+        self._length = VectorLength(self._provider, self._store.spaces(), self._ledger)
         self._embedded = self._cached = self._cut = self._batched = 0
         self._batch: BatchOutcome | None = None
         self._noted = False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Any
 
 from attrs import field, frozen
 
@@ -14,13 +14,7 @@ if TYPE_CHECKING:
     from commonplace.config.credentials import Place
     from commonplace.config.secret import Secret
     from commonplace.model.plugins import Credentials
-    from commonplace.protocols.providers import (
-        BatchJobs,
-        BatchProvider,
-        EmbeddingProvider,
-        Limits,
-        RemoteProvider,
-    )
+    from commonplace.protocols.providers import EmbeddingProvider, Limits, Purpose
     from commonplace.resilience.deadline import Deadline
 
 
@@ -120,46 +114,17 @@ class RotatingKeys:
         self._providers = tuple(providers)
         self._at = 0
 
-    @property
-    def first(self) -> EmbeddingProvider:
-        """The one of the first key, whose account batch jobs belong to."""
-        return self._providers[0]
-
-    @property
-    def model(self) -> str:
-        """The same for all."""
-        return self.first.model
+    def __getattr__(self, name: str) -> Any:
+        """What is the same for all, as keys decide no vector; batch jobs are of the first key's."""
+        return getattr(self._providers[0], name)
 
     @property
     def limits(self) -> Limits:
         """Those that the provider in use has learnt."""
         return self._providers[self._at].limits
 
-    @property
-    def concurrency(self) -> int:
-        """The same for all."""
-        return self.first.concurrency
-
-    @property
-    def capabilities(self) -> frozenset[str]:
-        """The same for all."""
-        return self.first.capabilities
-
-    @property
-    def host(self) -> str:
-        """The same for all."""
-        return cast("RemoteProvider", self.first).host
-
-    def batches(self) -> BatchJobs:
-        """Those of the first key's account."""
-        return cast("BatchProvider", self.first).batches()
-
-    def fingerprint(self) -> str:
-        """The same for all: keys decide no vector."""
-        return self.first.fingerprint()
-
     def embed(
-        self, texts: Sequence[str], *, purpose: Literal["query", "document"], deadline: Deadline
+        self, texts: Sequence[str], *, purpose: Purpose, deadline: Deadline
     ) -> Sequence[Sequence[float]]:
         """One request, and one more for each key that is refused."""
         refusals: list[ProviderError] = []

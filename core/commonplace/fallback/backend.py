@@ -41,7 +41,14 @@ if TYPE_CHECKING:
         progress: NotRequired[ProgressCallback | None]
         wait: NotRequired[float]
 
-    Changed = Callable[[], Collection[str] | None]
+    class UpdateOptions(TypedDict, total=False):
+        """How a search updates the index first; see :class:`BackendSearch`."""
+
+        update: bool
+        bounded: bool
+        later: str
+        progress: ProgressCallback | None
+        changed: Callable[[], Collection[str] | None] | None
 
 
 T = TypeVar("T")
@@ -141,14 +148,7 @@ class Backend:
             raise self._mistake(error) from error
 
     def search_of(
-        self,
-        query: Query,
-        deadline: Deadline,
-        *,
-        update: bool = False,
-        bounded: bool = False,
-        later: str = "",
-        progress: ProgressCallback | None = None,
+        self, query: Query, deadline: Deadline, **options: Unpack[UpdateOptions]
     ) -> BackendSearch:
         """Begin a search for ``query``; see :class:`BackendSearch`.
 
@@ -157,9 +157,7 @@ class Backend:
         for permits in self._permits:
             permits(query)
         deadline.check("the search")
-        return BackendSearch(
-            self, deadline, update=update, bounded=bounded, later=later, progress=progress
-        )
+        return BackendSearch(self, deadline, **options)
 
     def maintain(
         self,
@@ -272,8 +270,10 @@ class BackendSearch:
     """One search of one backend: first :meth:`update` its index, then :meth:`ask`, perhaps again.
 
     ``freshness`` says how far the index is behind the files (``stale`` is -1 where that is not
-    known). ``later`` are words on what becomes of changed files that are left for now. If it is
-    ``bounded``, a first index too is left as far as it is after half of the time.
+    known). Without ``update`` the index stays as it is. ``later`` are words on what becomes of
+    changed files that are left for now. If it is ``bounded``, a first index too is left as far as
+    it is after half of the time. ``changed`` gives the paths that alone need be compared, or
+    ``None``: all need be.
     """
 
     fallback: Fallback | None = None
@@ -283,10 +283,11 @@ class BackendSearch:
         backend: Backend,
         deadline: Deadline,
         *,
-        update: bool,
+        update: bool = False,
         bounded: bool = False,
         later: str = "",
         progress: ProgressCallback | None = None,
+        changed: Callable[[], Collection[str] | None] | None = None,
     ) -> None:
         self.backend = backend.id
         self.freshness = Freshness()
@@ -294,18 +295,16 @@ class BackendSearch:
         self._backend = backend
         self._deadline = deadline
         self._updates = update
+        self._changed = changed
         self._at_least = deadline.remaining() / 2
         until = deadline.sooner(self._at_least) if bounded else NEVER
         self._freshen = partial(freshen, progress=progress, later=later, until=until)
 
-    def update(self, deadline: Deadline | None = None, changed: Changed | None = None) -> None:
-        """Index what little has changed; a failure is kept, and mentioned in ``freshness``.
-
-        ``changed`` gives the paths that alone need be compared, or ``None``: all need be.
-        """
+    def update(self, deadline: Deadline | None = None) -> None:
+        """Index what little has changed; a failure is kept, and mentioned in ``freshness``."""
         if not self._updates:
             return
-        freshen = partial(self._freshen, paths=changed() if changed is not None else None)
+        freshen = partial(self._freshen, paths=self._changed() if self._changed else None)
         try:
             self.freshness = self._backend.call("sync", freshen, deadline or self._deadline)
             self.doubt = None

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
     from typing import Unpack
 
-    from commonplace.fallback.backend import Backend, Changed, MaintainOptions
+    from commonplace.fallback.backend import Backend, MaintainOptions, UpdateOptions
     from commonplace.model.reports import Progress, ProgressCallback, SyncReport
     from commonplace.model.search import Arm, Query, Where
     from commonplace.protocols.contexts import ManagerHealth
@@ -64,29 +64,18 @@ class FallbackMemoryManager:
         self._clock = clock
 
     def search_of(
-        self,
-        query: Query,
-        deadline: Deadline,
-        *,
-        update: bool = False,
-        bounded: bool = False,
-        later: str = "",
-        progress: ProgressCallback | None = None,
+        self, query: Query, deadline: Deadline, **options: Unpack[UpdateOptions]
     ) -> ChainSearch:
         """Begin a search for ``query``; see :class:`ChainSearch`.
 
+        Everything is compared, whatever has ``changed``: another backend may have seen to the rest.
         Raises :class:`~commonplace.errors.ScopeDeniedError` where the query may not be asked.
         """
         for permits in self._permits:
             permits(query)
         deadline.check("the search")
         return ChainSearch(
-            [
-                _Attempt(
-                    one, deadline, update=update, bounded=bounded, later=later, progress=progress
-                )
-                for one in self.backends
-            ],
+            [_Attempt(one, deadline, options) for one in self.backends],
             deadline,
             backend_seconds=self._backend_seconds,
             clock=self._clock,
@@ -193,25 +182,15 @@ class _Attempt:
     of an update that failed.
     """
 
-    def __init__(
-        self,
-        backend: Backend,
-        deadline: Deadline,
-        *,
-        update: bool,
-        bounded: bool,
-        later: str,
-        progress: ProgressCallback | None,
-    ) -> None:
+    def __init__(self, backend: Backend, deadline: Deadline, options: UpdateOptions) -> None:
         self.backend = backend
-        self.gate = _Gate(progress)
-        self.search = BackendSearch(
-            backend, deadline, update=update, bounded=bounded, later=later, progress=self.gate
-        )
+        self.gate = _Gate(options.get("progress"))
+        own: UpdateOptions = {**options, "progress": self.gate, "changed": None}
+        self.search = BackendSearch(backend, deadline, **own)
         self.spared = False
         self.spent: Deadline | None = None
         self.error: UnavailableError | DeclinedError | None = None
-        self._done = not update
+        self._done = not options.get("update")
 
     def update(self, deadline: Deadline, *, insist: bool) -> None:
         """Update the index, once; only with ``insist`` if that failed lately."""
@@ -252,11 +231,10 @@ class ChainSearch:
         self.fallback: Fallback | None = None
         self.freshness = Freshness()
 
-    def update(self, *, changed: Changed | None = None) -> None:  # noqa: ARG002
+    def update(self) -> None:
         """Update the index of the first backend that is not failing.
 
-        The others are updated as they are asked: only then is it known that they are needed. All
-        is compared, whatever ``changed``: another backend may have seen to the rest.
+        The others are updated as they are asked: only then is it known that they are needed.
         """
         for attempt in self._attempts:
             failure = attempt.backend.guard.failure("search")

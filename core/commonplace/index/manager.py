@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from commonplace.index.arms import Arms
     from commonplace.index.builds import SharedChunking
     from commonplace.index.planning import Compared
-    from commonplace.model.documents import Finding, StoreHealth
+    from commonplace.model.documents import Build, Finding, StoreHealth
     from commonplace.model.reports import ProgressCallback, SyncReport
     from commonplace.model.search import KeywordQuery, Query, Where
     from commonplace.protocols.parts import Chunker, CountingStore, Source, Store, VectorStore
@@ -194,13 +194,15 @@ class IndexedMemoryManager:
             report = sync.sync(scans, options)
         except IndexCorruptError:  # the store sets it aside and starts a new one
             before, report = None, sync.sync(scans, options)
+        report = with_scans(report, scans)
         if options.at_most is None:
-            self._compared = compared_by(scans, report, self._store, self._identity)
-        elif before is not None and before.holds_after(scans, report):
+            fingerprints = sync.fingerprints()
+            self._compared = compared_by(report, fingerprints, self._store, self._identity)
+        elif before is not None and before.holds_after(report):
             # A search indexes some changes, and undoes nothing.
             documents = before.documents + report.added - report.removed
             self._compared = before.replace(documents=documents)
-        return with_scans(report, scans)
+        return report
 
     def _sync_paths(
         self, sync: IndexSync, paths: Collection[str] | None, options: SyncOptions
@@ -272,32 +274,33 @@ class IndexedMemoryManager:
         """The store, if it keeps vectors."""
         return cast("VectorStore", self._store) if "vectors" in self._store.capabilities else None
 
+    def _to_embed(self) -> tuple[EmbeddingService, VectorStore, Build] | None:
+        """What embeds, and the store and the build that vectors go to; ``None`` without one."""
+        vectors, live = self.vector_store(), live_build(self._store)
+        if vectors is None or live is None or (service := self._embedding()) is None:
+            return None
+        return service, vectors, live
+
     def _embed_from_cache(self, wait: float) -> None:
         """Texts that were ever embedded have their vectors at once, also in a rebuilt index."""
-        vectors, live = self.vector_store(), live_build(self._store)
-        service = self._embedding() if vectors is not None and live is not None else None
-        if vectors is not None and live is not None and service is not None:
+        if (parts := self._to_embed()) is not None:
             from commonplace.embedding.filling import fill_from_cache
 
-            fill_from_cache(service, vectors, live, wait=wait)
+            fill_from_cache(*parts, wait=wait)
 
     def _embed(self, report: SyncReport, options: SyncOptions) -> SyncReport:
-        vectors, live = self.vector_store(), live_build(self._store)
-        service = self._embedding() if vectors is not None and live is not None else None
-        if vectors is None or live is None or service is None:
+        if (parts := self._to_embed()) is None:
             return report
         from commonplace.embedding.filling import fill_vectors
         from commonplace.index.checks import citation_of
 
         done = fill_vectors(
-            service,
-            vectors,
-            live,
+            *parts,
             rebuild=options.force,
             deadline=options.deadline,
             progress=options.progress,
             wait=options.wait,
-            locate=partial(citation_of, vectors, self._analyser, deadline=options.deadline),
+            locate=partial(citation_of, self._store, self._analyser, deadline=options.deadline),
         )
         return report.replace(embedding=done)
 

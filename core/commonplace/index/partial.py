@@ -10,17 +10,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from commonplace.host.border import scanned_paths
-from commonplace.index.builds import fingerprint_of
-from commonplace.index.planning import SourceScan, plan_changes
+from commonplace.index.planning import plan_changes, scan_of
 from commonplace.model.reports import SyncReport
 from commonplace.model.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from commonplace.index.planning import Compared, Plan
+    from commonplace.index.planning import Compared, Plan, SourceScan
     from commonplace.index.syncing import IndexSync, SyncOptions
-    from commonplace.protocols.parts import GrowingSource, LookupStore, PartialSource
+    from commonplace.protocols.parts import LookupStore, PartialSource
 
 
 class PartialSync(NamedTuple):
@@ -70,7 +69,13 @@ class PartialSync(NamedTuple):
         return cast("LookupStore", self.sync.store)
 
     def _report(self, plan: Plan, report: SyncReport) -> SyncReport:
-        return self.compared.described(report).replace(deferred=len(plan.deferred))
+        """``report``, with what was not looked at again."""
+        return report.replace(
+            hidden=self.compared.hidden,
+            absent_roots=self.compared.absent_roots,
+            skipped_symlinks=self.compared.skipped_symlinks,
+            deferred=len(plan.deferred),
+        )
 
     def _plan(self, *, eager: bool) -> tuple[Plan, list[SourceScan]] | None:
         """What has changed at the paths, and their scans; ``None`` where more may have."""
@@ -101,15 +106,6 @@ class PartialSync(NamedTuple):
             report = scanned_paths(cast("PartialSource", source), self.paths)
             if report is None or report.failed_roots or report.absent_roots:
                 return None
-            growing = "growing" in source.capabilities and not eager
-            scans.append(
-                SourceScan(
-                    source=source.id,
-                    report=report,
-                    fingerprint=fingerprint_of(
-                        source, self.sync.chunker.fingerprint, self.sync.analyser
-                    ),
-                    due=cast("GrowingSource", source).due if growing else None,
-                )
-            )
+            fingerprint = self.compared.fingerprints[source.id]
+            scans.append(scan_of(source, report, fingerprint, eager=eager))
         return scans

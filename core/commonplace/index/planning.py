@@ -63,18 +63,17 @@ class Compared(Record):
     absent_roots: tuple[RootFailure, ...]
     skipped_symlinks: int
 
-    def holds_after(self, scans: Sequence[SourceScan], report: SyncReport) -> bool:
+    def holds_after(self, report: SyncReport) -> bool:
         """Whether it still does after a look at all documents that indexed some of them."""
-        whole = not (report.unreadable or _failed(scans))
-        return whole and _absent(scans) == self.absent_roots
+        whole = not (report.unreadable or report.failed_roots)
+        return whole and report.absent_roots == self.absent_roots
 
-    def described(self, report: SyncReport) -> SyncReport:
-        """``report``, with what was not looked at again."""
-        return report.replace(
-            hidden=self.hidden,
-            absent_roots=self.absent_roots,
-            skipped_symlinks=self.skipped_symlinks,
-        )
+
+def scan_of(source: Source, report: ScanReport, fingerprint: str, *, eager: bool) -> SourceScan:
+    """``report`` as a scan of ``source``; unless ``eager``, a growing one says what is due."""
+    growing = "growing" in source.capabilities and not eager
+    due = cast("GrowingSource", source).due if growing else None
+    return SourceScan(source.id, report, fingerprint, due)
 
 
 class MissingSource(NamedTuple):
@@ -211,15 +210,11 @@ def scan_sources(
     Unless ``eager``, growing sources decide which documents are due.
     """
     scans = [
-        SourceScan(
-            source=source.id,
-            report=_with_source(scanned(source), source.id),
-            fingerprint=fingerprint_of(source, chunker_fingerprint, analyser),
-            due=(
-                None
-                if eager or "growing" not in source.capabilities
-                else cast("GrowingSource", source).due
-            ),
+        scan_of(
+            source,
+            _with_source(scanned(source), source.id),
+            fingerprint_of(source, chunker_fingerprint, analyser),
+            eager=eager,
         )
         for source in sources
     ]
@@ -240,35 +235,26 @@ def with_scans(report: SyncReport, scans: Sequence[SourceScan]) -> SyncReport:
 
 
 def compared_by(
-    scans: Sequence[SourceScan], report: SyncReport, store: Store, identity: str
+    report: SyncReport, fingerprints: dict[str, str], store: Store, identity: str
 ) -> Compared | None:
     """What a sync left that compared all documents; ``None`` if it left anything undone.
 
     So it is where the store cannot look up single documents, and where it holds another build.
     """
-    if "lookup" not in store.capabilities or report.remaining or report.unreadable:
+    undone = report.remaining or report.unreadable or report.failed_roots
+    if undone or "lookup" not in store.capabilities:
         return None
     builds = store.builds()
     if len(builds) != 1 or not is_current(builds[0], identity):
         return None
-    if _failed(scans):
-        return None
     return Compared(
         build=builds[0],
-        fingerprints={scan.source: scan.fingerprint for scan in scans},
+        fingerprints=fingerprints,
         documents=cast("LookupStore", store).lookup(builds[0], ()).total,
         hidden=report.hidden,
-        absent_roots=_absent(scans),
-        skipped_symlinks=sum(scan.report.skipped_symlinks for scan in scans),
+        absent_roots=report.absent_roots,
+        skipped_symlinks=report.skipped_symlinks,
     )
-
-
-def _failed(scans: Sequence[SourceScan]) -> bool:
-    return any(scan.report.failed_roots for scan in scans)
-
-
-def _absent(scans: Sequence[SourceScan]) -> tuple[RootFailure, ...]:
-    return tuple(one for scan in scans for one in scan.report.absent_roots)
 
 
 def lies_under(path: str, root: str) -> bool:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from commonplace.errors import CommonplaceError
-    from commonplace.resilience.breaker import BreakerState, CircuitBreaker
+    from commonplace.resilience.breaker import CircuitBreaker
 
     class Bounded(Protocol):
         """What gives calls up at their deadline: a :class:`~.bounded_call.Worker`."""
@@ -155,11 +155,6 @@ class GuardedCaller:
         breaker = self._breakers.get(work)
         return breaker is None or breaker.allow()
 
-    def call(self, work: str, ask: Callable[[], T], deadline: Deadline = NEVER) -> T:
-        """Return what ``ask`` returns before ``deadline``, and count the outcome."""
-        with self.counted(work, deadline):
-            return self.run(ask, deadline)
-
     def run(self, ask: Callable[[], T], deadline: Deadline) -> T:
         """Return what ``ask`` returns before ``deadline``; nothing is counted."""
         return ask() if self._worker is None else self._worker.run(ask, deadline)
@@ -210,16 +205,10 @@ class GuardedCaller:
         if (breaker := self._breakers.get(work)) is not None:
             breaker.let_through()
 
-    def state(self, work: str) -> BreakerState | None:
-        """The state of the breaker of ``work``, if there is one yet."""
-        breaker = self._breakers.get(work)
-        return breaker.state() if breaker is not None else None
-
     def failure(self, work: str) -> Failure | None:
         """The present run of failures at ``work``; ``None`` while it succeeds."""
         breaker = self._breakers.get(work)
-        state = breaker.state() if breaker is not None else None
-        if breaker is None or state is None or state.since is None:
+        if breaker is None or (state := breaker.state()).since is None:
             return None
         return Failure(state.reason, state.since, breaker.retry_in())
 

@@ -360,23 +360,14 @@ class History:
             error=problem,
             failing_since=since,
         )
-        return _event(request, now, error, report)
-
-
-def _event(
-    request: SyncRequest,
-    at: float,
-    error: CommonplaceError | None,
-    report: SyncReport | None = None,
-) -> SyncEvent:
-    return SyncEvent(
-        reasons=request.reasons,
-        at=at,
-        report=report,
-        error=error,
-        paths=tuple(sorted(request.paths)),
-        force=request.force,
-    )
+        return SyncEvent(
+            reasons=request.reasons,
+            at=now,
+            report=report,
+            error=error,
+            paths=tuple(sorted(request.paths)),
+            force=request.force,
+        )
 
 
 def undone(report: SyncReport) -> str:

@@ -19,7 +19,13 @@ from commonplace.resilience.deadline import NEVER, Deadline, Failure, GuardedCal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import NoReturn
+
+
+def call(
+    caller: GuardedCaller, work: str, ask: Callable[[], int], deadline: Deadline = NEVER
+) -> int:
+    with caller.counted(work, deadline):
+        return caller.run(ask, deadline)
 
 
 class Guarded:
@@ -39,11 +45,8 @@ class Guarded:
         )
 
     def fail(self, work: str, error: Exception) -> None:
-        def ask() -> NoReturn:
+        with pytest.raises(type(error)), self.caller.counted(work):
             raise error
-
-        with pytest.raises(type(error)):
-            self.caller.call(work, ask)
 
 
 @pytest.fixture
@@ -62,7 +65,7 @@ def test_a_failure_is_known_until_the_next_success(guarded: Callable[..., Guarde
     assert part.caller.failure("query") == Failure("down (start it)", 1000.0, 20.0)
     part.caller.let_through("query")
     assert part.caller.allows("query")
-    assert part.caller.call("query", lambda: 7) == 7
+    assert call(part.caller, "query", lambda: 7) == 7
     assert part.caller.failure("query") is None
 
 
@@ -72,9 +75,9 @@ def test_a_change_is_reported_once_for_all_kinds_of_work(guarded: Callable[..., 
     part.fail("document", UnavailableError("down too"))
     assert part.changes == [("p", "down")]
     part.now += 30
-    part.caller.call("document", lambda: 1)
+    call(part.caller, "document", lambda: 1)
     assert len(part.changes) == 1, "queries still fail"
-    part.caller.call("query", lambda: 1)
+    call(part.caller, "query", lambda: 1)
     assert part.changes == [("p", "down"), ("p", None)]
 
 
@@ -101,16 +104,16 @@ def test_too_little_time_counts_against_no_part(
 ) -> None:
     part = guarded(worker=Worker("p", wait=lambda _event, _seconds: False))
     with pytest.raises(DeadlineExceededError):
-        part.caller.call("query", lambda: 1, Deadline.after(seconds))
+        call(part.caller, "query", lambda: 1, Deadline.after(seconds))
     assert (part.caller.failure("query") is not None) == counted
 
 
 def test_breakers_are_made_when_something_fails() -> None:
     caller = GuardedCaller("p")
-    assert caller.call("search", lambda: 1, NEVER) == 1
-    assert caller.state("search") is None
+    assert call(caller, "search", lambda: 1, NEVER) == 1
+    assert caller.failure("search") is None
     with pytest.raises(UnavailableError), caller.counted("search"):
         raise UnavailableError("down")
-    state = caller.state("search")
-    assert state is not None
-    assert (state.state, state.reason) == ("open", "down")
+    failure = caller.failure("search")
+    assert failure is not None
+    assert (failure.reason, caller.allows("search")) == ("down", False)

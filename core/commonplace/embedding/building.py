@@ -6,7 +6,7 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, cast
 
-from attrs import evolve
+from attrs import evolve, frozen
 
 from commonplace.embedding.access import access_of, context_of, missing_key
 from commonplace.embedding.consent import UploadGate, record_path
@@ -38,24 +38,16 @@ if TYPE_CHECKING:
     )
 
 
+@frozen
 class ProviderBuilder:
     """Builds providers, all with the same settings and clocks."""
 
-    def __init__(
-        self,
-        host: PluginHost,
-        settings: Settings,
-        env: Mapping[str, str],
-        clock: Callable[[], float],
-        monotonic: Callable[[], float],
-        on_upload: UploadListener | None = None,
-    ) -> None:
-        self._host = host
-        self._settings = settings
-        self._env = env
-        self._clock = clock
-        self._monotonic = monotonic
-        self._on_upload = on_upload
+    _host: PluginHost
+    _settings: Settings
+    _env: Mapping[str, str]
+    _clock: Callable[[], float]
+    _monotonic: Callable[[], float]
+    _on_upload: UploadListener | None = None
 
     def build(self, id_: str, *, primary: bool) -> GuardedProvider:
         """One provider. Raises :class:`~commonplace.errors.CommonplaceError` if it cannot work."""

@@ -243,12 +243,8 @@ class _Filling:
             held.setdefault(text_digest(text).hex(), []).append(digest)
 
         def keep(vectors: Mapping[str, bytes]) -> None:
-            self._length.measured(vectors.values())
-            if self._cache is not None:
-                self._cache.put(self._key, {bytes.fromhex(i): v for i, v in vectors.items()})
             own = {digest: v for i, v in vectors.items() for digest in held.get(i, ())}
-            self._put(own)
-            self._embedded += len(own)
+            self._keep({bytes.fromhex(i): v for i, v in vectors.items()}, own)
             self._batched += len(own)
 
         work = Work(
@@ -288,17 +284,21 @@ class _Filling:
                 vectors = {
                     rest[i][0]: v for i, v in zip(result.indices, result.vectors, strict=True)
                 }
-                self._length.measured(vectors.values())
-                if self._cache is not None:
-                    self._cache.put(self._key, {digests[d]: v for d, v in vectors.items()})
-                self._put(vectors)
-                self._embedded += len(vectors)
+                self._keep({digests[d]: v for d, v in vectors.items()}, vectors)
                 self._cut += len(result.cut)
                 for i, reason in result.refused:
                     digest, text = rest[i]
                     path = self._locate(text) or repr(" ".join(text.split())[:_EXCERPT])
                     self._refused[digest] = RefusedText(path, reason)
                 yield
+
+    def _keep(self, by_text: Mapping[bytes, bytes], by_chunk: dict[str, bytes]) -> None:
+        """Take in vectors that the provider has made: in the cache and in the store."""
+        self._length.measured(by_text.values())
+        if self._cache is not None:
+            self._cache.put(self._key, by_text)
+        self._put(by_chunk)
+        self._embedded += len(by_chunk)
 
     def _known(self, digests: Collection[bytes]) -> dict[bytes, bytes]:
         """Cached vectors of the right length: a server may once have had another model."""

@@ -333,17 +333,14 @@ class BackendSearch:
         until = deadline or self._deadline.at_least(self._at_least)
 
         def ask(manager: MemoryManager) -> tuple[Arm, ...]:
+            search = partial(manager.search, query, where=where, limit=limit, deadline=until)
             try:
-                return checked_arms(
-                    manager.search(query, where=where, limit=limit, deadline=until), self.backend
-                )
+                return checked_arms(search(), self.backend)
             except IndexCorruptError:
                 # A store sets a damaged index aside when it next opens it: rebuild it, also where
                 # searches update nothing, for the empty one that follows it would find nothing.
                 self.freshness = self._freshen(manager)
-                return checked_arms(
-                    manager.search(query, where=where, limit=limit, deadline=until), self.backend
-                )
+                return checked_arms(search(), self.backend)
 
         arms = self._backend.call("search", ask, until)
         if self.doubt is not None and not any(arm.found for arm in arms):

@@ -302,12 +302,11 @@ class ChainSearch:
         error = first.error or first.search.doubt
         failure = first.backend.guard.failure("search")
         if failure is not None and not isinstance(error, DeclinedError):
-            self.fallback = Fallback(
-                part=first.backend.id, reason=failure.reason, since=failure.since
-            )
+            reason, since = failure.reason, failure.since
         else:
             reason = reason_of(error) if error is not None else "it did not answer"
-            self.fallback = Fallback(part=first.backend.id, reason=reason, since=self._clock())
+            since = self._clock()
+        self.fallback = Fallback(part=first.backend.id, reason=reason, since=since)
 
     def _failure(self) -> CommonplaceError:
         """The first backend's error, with the others' in its notes."""

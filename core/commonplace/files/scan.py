@@ -35,10 +35,13 @@ from commonplace.files.roots import Roots, is_ignored, is_link, stamp_of
 from commonplace.model.documents import DocumentRef, RootFailure, ScanReport
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
+    from contextlib import AbstractContextManager
 
     from commonplace.files.roots import Root
     from commonplace.model.documents import Stamp
+
+    Scandir = Callable[[str], AbstractContextManager[Iterator[os.DirEntry[str]]]]
 
 
 _PARENTS = frozenset({"", os.pardir})
@@ -81,6 +84,15 @@ class Findings:
         # workspace, whose paths begin otherwise.
         prefix = "" if _PARENTS.issuperset(stored.split("/")) else printable(stored)
         self.failures.append(RootFailure(prefix, reason))
+
+    def report(self, complete_roots: tuple[str, ...]) -> ScanReport:
+        """What was found, by stored path."""
+        return ScanReport(
+            documents=tuple(sorted(self.documents, key=attrgetter("path"))),
+            complete_roots=complete_roots,
+            failed_roots=tuple(self.failures),
+            skipped_symlinks=self.links,
+        )
 
     def fail_names(self, prefix: str, names: Sequence[str]) -> None:
         """Note names in the folder ``prefix`` that no index can hold: the first, and how many."""
@@ -130,13 +142,6 @@ def _true_name(folder: str, name: str) -> str:
     return next((real for real in names if real.casefold() == name.casefold()), name)
 
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from contextlib import AbstractContextManager
-
-    Scandir = Callable[[str], AbstractContextManager[Iterator[os.DirEntry[str]]]]
-
-
 def walk(root: Root, roots: Roots, findings: Findings, scandir: Scandir) -> bool:
     """Add every note below ``root`` to ``findings``; whether the folder holds nothing at all.
 
@@ -166,21 +171,20 @@ class _Listing:
     __slots__ = (
         "below",
         "blank",
-        "enters",
         "findings",
         "folders",
         "location",
         "prefix",
+        "root",
         "stored",
-        "suffix",
         "taken",
         "unstorable",
-        "wanted",
     )
 
     def __init__(
         self, root: Root, findings: Findings, location: str, stored: str, below: str
     ) -> None:
+        self.root = root
         self.location = location
         self.stored = stored
         self.prefix = f"{stored}/" if stored else ""
@@ -190,14 +194,11 @@ class _Listing:
         self.findings = findings
         self.taken: set[str] | None = None
         self.unstorable: list[str] = []
-        self.wanted = root.wanted
-        self.suffix = root.suffix
-        self.enters = root.enters
 
     def read(self, scandir: Scandir) -> None:
         """Look at every entry; what goes wrong is noted once for the folder."""
         try:
-            if self.wanted is not None or self.findings.overlapping:
+            if self.root.wanted is not None or self.findings.overlapping:
                 self.taken = self.findings.names_in(self.location)
             with scandir(self.location) as entries:
                 trouble = self._take(entries)
@@ -212,7 +213,7 @@ class _Listing:
         """Add every note, remember every folder; the first thing that went wrong."""
         # This loop is what a scan costs: local names, and for most notes no call of our own.
         source, prefix, add = self.findings.source, self.prefix, self.findings.documents.append
-        simple, suffix = self.taken is None, self.suffix
+        simple, suffix = self.taken is None, self.root.suffix
         trouble: OSError | None = None
         entry = None
         for entry in entries:
@@ -234,7 +235,7 @@ class _Listing:
         return trouble
 
     def _is_wanted(self, name: str) -> bool:
-        if self.wanted is not None and not self.wanted(self.below + name):
+        if self.root.wanted is not None and not self.root.wanted(self.below + name):
             return False
         if not is_storable(name):
             self.unstorable.append(name)
@@ -259,7 +260,8 @@ class _Listing:
             self.unstorable.append(entry.name)
 
     def _is_entered(self, name: str) -> bool:
-        return not is_ignored(name) if self.enters is None else self.enters(self.below + name)
+        enters = self.root.enters
+        return not is_ignored(name) if enters is None else enters(self.below + name)
 
 
 _KEPT = "nothing is forgotten, as its disk may not be mounted"
@@ -283,12 +285,7 @@ def scan(roots: Roots, *, source: str = "memory", scandir: Scandir = os.scandir)
         reason = _look_at(root, roots, findings, scandir)
         if reason:
             findings.fail(root.stored, reason)
-    return ScanReport(
-        documents=tuple(sorted(findings.documents, key=attrgetter("path"))),
-        complete_roots=() if trouble else ("",),
-        failed_roots=tuple(findings.failures),
-        skipped_symlinks=findings.links,
-    )
+    return findings.report(() if trouble else ("",))
 
 
 def scan_root(
@@ -303,18 +300,12 @@ def scan_root(
     findings = Findings(source, overlapping=False)
     reason = _workspace_failure(workspace, scandir) if workspace else ""
     reason = reason or _look_at(root, Roots(root.base, own=False), findings, scandir)
-    absent: list[RootFailure] = []
     if reason:
         findings.fail(root.stored, reason)
+    report = findings.report(() if reason else (root.stored,))
     if reason in (_MISSING, _EMPTY):
-        absent, findings.failures = findings.failures, []
-    return ScanReport(
-        documents=tuple(sorted(findings.documents, key=attrgetter("path"))),
-        complete_roots=() if reason else (root.stored,),
-        failed_roots=tuple(findings.failures),
-        skipped_symlinks=findings.links,
-        absent_roots=tuple(absent),
-    )
+        return report._replace(failed_roots=(), absent_roots=report.failed_roots)
+    return report
 
 
 def _workspace_failure(workspace: str, scandir: Scandir) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from commonplace.errors import IndexBusyError, IndexCorruptError, UnavailableError
@@ -74,11 +75,19 @@ class IndexSync(NamedTuple):
 
     def scan(self, *, eager: bool) -> list[SourceScan]:
         """A scan of every source; unless ``eager``, growing sources decide what is due."""
+        scanned = partial(
+            scan_sources,
+            self.sources.values(),
+            chunker_fingerprint=self.chunker.fingerprint,
+            analyser=self.analyser,
+            known=self._known,
+            eager=eager,
+        )
         try:
-            return self._scan(eager=eager)
+            return scanned()
         except IndexCorruptError:
             # A store sets a damaged index aside when it is next opened, and starts a new one.
-            return self._scan(eager=eager)
+            return scanned()
 
     def fingerprints(self) -> dict[str, str]:
         """The fingerprint that documents have today, by source."""
@@ -140,15 +149,6 @@ class IndexSync(NamedTuple):
         health = self.store.health(counts=False)
         kept = bool(health.location) or "persistent" not in self.store.capabilities
         return report.replace(notices=health.notices, kept=kept)
-
-    def _scan(self, *, eager: bool) -> list[SourceScan]:
-        return scan_sources(
-            self.sources.values(),
-            chunker_fingerprint=self.chunker.fingerprint,
-            analyser=self.analyser,
-            known=self._known,
-            eager=eager,
-        )
 
     def _without_writing(
         self, scans: list[SourceScan], *, force: bool, at_most: int | None

@@ -30,15 +30,15 @@ class BreakerState(NamedTuple):
     """A breaker at one moment.
 
     ``reason`` is of the last failure and ``since`` the epoch seconds of the first of the present
-    run of failures (both empty while closed). ``retry_at`` is when an open breaker lets a probe
-    through, in seconds of the breaker's monotonic clock.
+    run of failures (both empty while closed). ``retry_in`` is in how many seconds an open breaker
+    lets a probe through, 0 if it would now.
     """
 
     state: Literal["closed", "open", "half-open"]
     reason: str = ""
     since: float | None = None
     failures: int = 0
-    retry_at: float = 0.0
+    retry_in: float = 0.0
 
 
 class BreakerRecord(NamedTuple):
@@ -176,16 +176,13 @@ class CircuitBreaker:
         with self._lock:
             self._load()
             name: Literal["closed", "open", "half-open"] = "closed"
+            left = self._left()
             if self._open:
-                ready = self._probing or self._monotonic() >= self._retry_at
-                name = "half-open" if ready else "open"
-            return BreakerState(name, self._reason, self._since, self._failures, self._retry_at)
+                name = "half-open" if self._probing or not left else "open"
+            return BreakerState(name, self._reason, self._since, self._failures, left)
 
-    def retry_in(self) -> float:
-        """Seconds until an open breaker lets a probe through, 0 if it would now."""
-        with self._lock:
-            self._load()
-            return max(0.0, self._retry_at - self._monotonic()) if self._open else 0.0
+    def _left(self) -> float:
+        return max(0.0, self._retry_at - self._monotonic()) if self._open else 0.0
 
     def _let_probe(self) -> None:
         self._probing = False
@@ -209,7 +206,7 @@ class CircuitBreaker:
         if self._since is None:
             return None
         now = self._clock()
-        retry_at = now + max(0.0, self._retry_at - self._monotonic()) if self._open else 0.0
+        retry_at = now + self._left() if self._open else 0.0
         return BreakerRecord(self._reason, self._since, self._failures, self._trips, retry_at, now)
 
     def _restore(self, record: BreakerRecord) -> None:

@@ -210,7 +210,7 @@ class GuardedCaller:
         breaker = self._breakers.get(work)
         if breaker is None or (state := breaker.state()).since is None:
             return None
-        return Failure(state.reason, state.since, breaker.retry_in())
+        return Failure(state.reason, state.since, state.retry_in)
 
     def _others_closed(self, breaker: CircuitBreaker) -> bool:
         return all(

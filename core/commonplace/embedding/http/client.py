@@ -143,17 +143,14 @@ class RemoteClient:
         *,
         deadline: Deadline,
         asked: Asked = _NOTHING_ASKED,
-        json_body: object = None,
         **options: Any,
     ) -> Answer:
-        """One request; ``options`` go to httpx (``content``, ``files``, ``headers`` ...).
+        """One request; ``options`` are ``json_body``, and what httpx takes (``files`` ...).
 
         Lists of many numbers come as arrays. Raises :class:`~commonplace.errors.ProviderError` for
         everything that is not a 2xx with JSON in time, and for more than was ``asked`` for.
         """
-        status, headers, raw = self.fetch(
-            method, url, deadline=deadline, asked=asked, json_body=json_body, **options
-        )
+        status, headers, raw = self.fetch(method, url, deadline=deadline, asked=asked, **options)
         start = bytes(raw[:100])
         try:
             return Answer(loads(raw, asked) if raw.strip() else None, headers)

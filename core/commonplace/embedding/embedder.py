@@ -42,8 +42,6 @@ class ProviderEmbedder:
         if (known := self._known(key, [digest]).get(digest)) is not None:
             return known
         provider = self._provider
-        if provider.gate is not None:
-            provider.gate.check(1, query=True)
 
         def ask(deadline: Deadline) -> bytes:
             with provider.guarded("query"):

@@ -263,9 +263,12 @@ class GuardedProvider:
     def waited(self, ask: Callable[[Deadline], T], deadline: Deadline) -> T:
         """What ``ask`` returns for a query, in the time that a search may wait for it.
 
+        The gate is asked first, and raises where nothing may be sent.
         Where the request may take longer, it goes on in its thread, and may count a success later.
         Raises :class:`~commonplace.errors.ProviderError`; it counts unless little time was given.
         """
+        if self.gate is not None:
+            self.gate.check(1, query=True)
         own, limits = self._query_seconds, self.provider.limits
         seconds = limits.wait_seconds if own is None else own
         given = min(seconds, deadline.remaining())

@@ -253,8 +253,6 @@ class EmbeddingService:
             known = self.cache.get(key, [digest]).get(digest)
             if known is not None and len(known) in lengths:
                 return known
-        if provider.gate is not None:
-            provider.gate.check(1, query=True)
 
         def ask(deadline: Deadline) -> bytes:
             from commonplace.embedding.vectors import ZeroVectorError

@@ -132,6 +132,11 @@ _CHECKS: dict[Kind, dict[str, str]] = {
         "WHERE document NOT IN (SELECT id FROM document_<n>)",
         "runs of vectors have no codes": "count(*) FROM slab_<n> AS s WHERE NOT EXISTS ("
         "SELECT 1 FROM code_<n> WHERE space = s.space AND document = s.document AND part = s.part)",
+        "vectors have another length than their space": "count(*) FROM vector AS v "
+        "JOIN space AS s ON s.id = abs(v.space) WHERE 4 * s.dims <> length(v.e) + "
+        "coalesce((SELECT length(e) FROM vector_tail WHERE id = v.id), 0)",
+        "ends of vectors belong to no vector": "count(*) FROM vector_tail "
+        "WHERE id NOT IN (SELECT id FROM vector)",
         "is the error in the count of chunks that have vectors": "abs("
         "(SELECT coalesce(sum(count), 0) FROM slab_<n>) - (SELECT count(*) FROM vector AS v "
         "JOIN chunk_<n> AS c ON c.digest = v.digest WHERE v.space > 0))",

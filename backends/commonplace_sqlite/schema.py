@@ -93,6 +93,12 @@ CREATE TABLE vector (                           -- the truth: all else about vec
     e BLOB NOT NULL,                            -- float32, little-endian, of length 1
     UNIQUE (space, digest)
 );
+CREATE TABLE vector_tail (                      -- the end of e, which may be cut: see stored.py
+    id INTEGER PRIMARY KEY,
+    e BLOB NOT NULL
+);
+CREATE TRIGGER vector_deleted AFTER DELETE ON vector
+BEGIN DELETE FROM vector_tail WHERE id = old.id; END;
 INSERT INTO counter VALUES ('slab', 1);
 """
 
@@ -120,7 +126,7 @@ CREATE TABLE code_<n> (                         -- apart, so that to read slabs 
 ) WITHOUT ROWID;
 """
 
-FILE_TABLES = ("build", "counter", "space", "vector")
+FILE_TABLES = ("build", "counter", "space", "vector", "vector_tail")
 BUILD_TABLES = (
     "code_<n>",
     "slab_<n>",
@@ -160,11 +166,11 @@ COUNT_COMMIT = "UPDATE counter SET next = next + 1 WHERE name = 'commit'"
 
 COMMITS = "SELECT next FROM counter WHERE name = 'commit'"
 
-FIRST_VERSION = 5
-"""That of the first files whose tokens are packed as now; older ones are rebuilt."""
+FIRST_VERSION = 6
+"""That of the first files whose tokens and vectors are stored as now; older ones are rebuilt."""
 
 MIGRATIONS: Sequence[Migration] = ()
-"""Step ``n`` leads from version ``n + 5`` to ``n + 6``; each runs inside one transaction."""
+"""Step ``n`` leads from version ``n + 6`` to ``n + 7``; each runs inside one transaction."""
 
 VERSION = FIRST_VERSION + len(MIGRATIONS)
 

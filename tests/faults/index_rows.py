@@ -9,6 +9,7 @@ import apsw
 from commonplace_sqlite.rows import digest_out, found, text_out
 from commonplace_sqlite.schema import checked_vfs
 from commonplace_sqlite.store import SqliteStore
+from commonplace_sqlite.vectors.stored import WHOLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,9 +19,9 @@ _LIVE = "SELECT id, chunks FROM build WHERE state = 'live'"
 _DOCUMENTS = "SELECT source, path, digest, fingerprint, day, trust, chunks FROM document_{n}"
 _ORDER = "SELECT id, ordinal, digest FROM chunk_{n}"
 _WORDS = "SELECT doc, col, offset, term FROM temp.words"
-_VECTORS = """
-SELECT s.name, s.dims, v.digest, v.e FROM vector AS v JOIN space AS s ON s.id = v.space
-WHERE v.digest IN (SELECT digest FROM chunk_{n})
+_VECTORS = f"""
+SELECT s.name, s.dims, v.digest, {WHOLE} FROM vector AS v JOIN space AS s ON s.id = v.space
+WHERE v.digest IN (SELECT digest FROM chunk_{{n}})
 """
 _MOST = 5
 

@@ -16,6 +16,7 @@ from commonplace_sqlite.vectors.codes import (
     row_bytes,
     rows_in_part,
 )
+from commonplace_sqlite.vectors.stored import WHOLE, forget_rows, store_rows
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -36,10 +37,10 @@ WHERE NOT EXISTS (SELECT 1 FROM vector WHERE space = ? AND digest = c.digest)
 GROUP BY c.digest ORDER BY min(c.id)
 """
 _VECTORS = """
-SELECT c.id, v.e FROM chunk_<n> AS c
+SELECT c.id, <e> FROM chunk_<n> AS c
 CROSS JOIN vector AS v ON v.space = ? AND v.digest = c.digest
 WHERE c.id IN (SELECT value FROM json_each(?))
-"""
+""".replace("<e>", WHOLE)
 
 
 class Space(NamedTuple):
@@ -101,47 +102,6 @@ def vectors_of(
     return dict(rows)
 
 
-_FIND = "SELECT id FROM vector WHERE space = ? AND digest = ?"
-_FREE = "SELECT id FROM vector WHERE space = ? ORDER BY id LIMIT ?"
-_ADD = "INSERT INTO vector (space, digest, e) VALUES (?, ?, ?)"
-_REPLACE = "UPDATE vector SET space = ?, digest = ?, e = ? WHERE id = ?"
-# The same text may have been deleted before, and its row may still be free.
-_FREE_ROW = """
-UPDATE OR IGNORE vector SET space = -space WHERE space = ? AND digest = ? AND NOT (<used>)
-"""
-_DELETE = "DELETE FROM vector WHERE space = ? AND digest = ? AND NOT (<used>)"
-_TOO_MANY = """
-DELETE FROM vector WHERE id IN (
-    SELECT id FROM vector WHERE space = ?
-    ORDER BY id LIMIT -1 OFFSET (SELECT 64 + max(chunks) / 8 FROM build)
-)
-"""
-
-
-def store_rows(space: Space, vectors: Mapping[Digest, bytes]) -> None:
-    """Write vectors of ``space`` by their digests, over those that are there."""
-    held: dict[Digest, int] = {}
-    for digest in vectors:
-        id_: int | None = space.connection.execute(_FIND, (space.id, digest)).get
-        if id_ is not None:
-            held[digest] = id_
-    new = iter([digest for digest in vectors if digest not in held])
-    rows: Any = space.connection.execute(_FREE, (-space.id, len(vectors) - len(held))).fetchall()
-    held.update((digest, id_) for (id_,), digest in zip(rows, new, strict=False))
-    replaced = [(space.id, digest, vectors[digest], id_) for digest, id_ in held.items()]
-    added = [(space.id, digest, e) for digest, e in vectors.items() if digest not in held]
-    space.connection.executemany(_REPLACE, replaced)
-    space.connection.executemany(_ADD, added)
-
-
-def forget_rows(space: Space, digests: Collection[Digest], used: str) -> None:
-    """Let others take the rows of ``digests``, but for those of which ``used`` is true, as SQL."""
-    keys = [(space.id, digest) for digest in digests]
-    for sql in (_FREE_ROW, _DELETE):
-        space.connection.executemany(sql.replace("<used>", used), keys)
-    space.connection.execute(_TOO_MANY, (-space.id,))
-
-
 Part = tuple[int, int]
 """A document, and which run of its chunks."""
 
@@ -152,10 +112,10 @@ _WITH_DIGEST = "SELECT document, ordinal FROM chunk_<n> WHERE digest = ?"
 _SIZE = "SELECT chunks FROM document_<n> WHERE id = ?"
 # CROSS keeps SQLite from beginning with all vectors of the space.
 _HELD = """
-SELECT c.id, v.id, v.e FROM chunk_<n> AS c
+SELECT c.id, v.id, <e> FROM chunk_<n> AS c
 CROSS JOIN vector AS v ON v.space = ? AND v.digest = c.digest
 WHERE c.document = ? AND c.ordinal >= ? AND c.ordinal < ? ORDER BY c.ordinal
-"""
+""".replace("<e>", WHOLE)
 _FORGET_PART = "DELETE FROM slab_<n> WHERE space = ? AND document = ? AND part = ?"
 _FORGET = "DELETE FROM slab_<n> WHERE space = ? AND document = ? AND part >= ?"
 _FORGET_CODES = "DELETE FROM code_<n> WHERE space = ? AND document = ? AND part >= ?"
@@ -270,7 +230,7 @@ def put_vectors(
         sql = "INSERT INTO space (name, dims) VALUES (?, ?)"
         connection.execute(sql, (text_in(name), dims))
         space = Space(connection, build, connection.last_insert_rowid(), name, dims)
-    store_rows(space, put)
+    store_rows(connection, space.id, dims, put)
     for one in _builds(connection):
         there = space._replace(build=one)
         write_slabs(there, parts_of_digests(there, put))
@@ -321,7 +281,7 @@ def documents_added(
     """
     used = _used(connection)
     for space in all_spaces(connection, build):
-        forget_rows(space, digests, used)
+        forget_rows(connection, space.id, digests, used)
         rows, counts = rows_in_part(space.dims), part_counts(space, documents)
         parts = (
             (document, part)

@@ -27,6 +27,7 @@ from commonplace_sqlite.vectors.codes import (
     rows_in_part,
 )
 from commonplace_sqlite.vectors.slabs import covered
+from commonplace_sqlite.vectors.stored import WHOLE
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -50,9 +51,9 @@ _ONE_SLAB = "SELECT chunks, vectors FROM slab_<n> WHERE space = ? AND document =
 _AMONG = "AND document IN (SELECT value FROM json_each(?))"
 # A vector of length 0 is at no angle to any other: NULL.
 _DISTANCES = """
-SELECT id, 1 - coalesce(vec_distance_cosine(e, ?), 1) FROM vector
+SELECT id, 1 - coalesce(vec_distance_cosine(<e>, ?), 1) FROM vector AS v
 WHERE id IN (SELECT value FROM json_each(?))
-"""
+""".replace("<e>", WHOLE)
 
 _EXTENSION_ROUNDING = 2.0**-21
 """Times the dimensions: sqlite-vec adds up in float32, and divides by lengths found so."""
@@ -233,7 +234,9 @@ Pair = tuple[int, int]
 """A chunk and its vector, by their ids."""
 
 _BATCH = 1_000
-_VECTORS = "SELECT id, e FROM vector WHERE id IN (SELECT value FROM json_each(?))"
+_VECTORS = """
+SELECT id, <e> FROM vector AS v WHERE id IN (SELECT value FROM json_each(?))
+""".replace("<e>", WHOLE)
 
 _ROUNDING = 1e-9
 """More than a sum of float64 products of two vectors of length 1 can be wrong by."""

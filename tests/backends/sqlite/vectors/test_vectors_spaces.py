@@ -5,17 +5,21 @@ from random import Random
 from typing import TYPE_CHECKING
 
 import apsw
+import pytest
 
 from commonplace.model.chunks import DeleteDocument
 from commonplace.testing import live_build, make_put, publish, write
 from commonplace.testing.base import WAIT, attach, make_vector, nearest
-from commonplace_sqlite.schema import checked_vfs
+from commonplace_sqlite.schema import PAGE_SIZE, checked_vfs
+from commonplace_sqlite.vectors.stored import head_bytes
 
 if TYPE_CHECKING:
     from commonplace.model.chunks import PutDocument
     from commonplace_sqlite.store import SqliteStore
 
 DIMS = 400
+CUT = 1_024
+"""Dimensions of vectors that are stored in two parts."""
 
 
 def asked(path: str, sql: str) -> list[tuple[apsw.SQLiteValue, ...]]:
@@ -30,26 +34,31 @@ def pages(path: str, table: str) -> object:
     return count
 
 
+_TAKEN = "SELECT sum(pgsize) FROM dbstat WHERE name IN ('vector', 'vector_tail')"
+
+
 def document(number: int, revision: int = 0, size: int = 17) -> PutDocument:
     return make_put(f"{number}.md", *(f"{number} {place} {revision}" for place in range(size)))
 
 
-def embed(store: SqliteStore) -> None:
+def embed(store: SqliteStore, dims: int = DIMS) -> dict[str, bytes]:
     live = live_build(store)
     dice = Random(7)
     texts = store.missing_vectors(live, "space")
-    vectors = {d: make_vector(*dice.choices(range(1, 9), k=DIMS)) for d, _ in texts}
-    attach(store, live, "space", vectors, DIMS)
+    vectors = {d: make_vector(*dice.choices(range(1, 9), k=dims)) for d, _ in texts}
+    attach(store, live, "space", vectors, dims)
+    return vectors
 
 
-def test_vectors_take_the_rows_of_deleted_ones(store: SqliteStore, path: str) -> None:
+@pytest.mark.parametrize("dims", [DIMS, CUT])
+def test_vectors_take_the_rows_of_deleted_ones(store: SqliteStore, path: str, dims: int) -> None:
     publish(store, *map(document, range(40)))
-    embed(store)
-    before = {table: pages(path, table) for table in ("vector", "code_1")}
+    embed(store, dims)
+    before = {table: pages(path, table) for table in ("vector", "vector_tail", "code_1")}
     for revision in range(1, 4):
         for number in range(0, 40, 3):
             write(store, document(number, revision))
-            embed(store)
+            embed(store, dims)
     assert {table: pages(path, table) for table in before} == before
     assert asked(path, "SELECT count(*) FROM vector") == [(40 * 17,)]
     assert store.health(deep=True).problems == ()
@@ -95,3 +104,44 @@ def test_a_document_that_waits_for_its_vectors_is_not_found(store: SqliteStore) 
     found = [hit.chunk.path for hit in nearest(store, query).found]
     assert found == ["2.md"] * 3
     assert store.health(deep=True).problems == ()
+
+
+@pytest.mark.parametrize(
+    ("dims", "share"),
+    [(256, 1.1), (384, 1.1), (512, 1.1), (768, 1.1), (1024, 1.1), (1536, 1.1), (3072, 1.2)],
+)
+def test_vectors_fill_their_pages(store: SqliteStore, path: str, dims: int, share: float) -> None:
+    publish(store, *map(document, range(1_500_000 // dims // 17)))
+    vectors = embed(store, dims)
+    ((taken,),) = asked(path, _TAKEN)
+    assert isinstance(taken, int)
+    assert taken <= share * sum(map(len, vectors.values())) + 4 * PAGE_SIZE
+    ids = [found.chunk.id for found in nearest(store, make_vector(*[1] * dims)).found]
+    assert sorted(store.vectors("space", ids).values()) == sorted(vectors.values())
+
+
+@pytest.mark.parametrize("dims", [1, 768, 1024, 1536, 4096, 5000])
+def test_a_cut_leaves_whole_numbers_on_both_sides(dims: int) -> None:
+    end = head_bytes(dims)
+    assert end % 4 == 0
+    assert 0 < end <= 4 * dims
+
+
+def test_a_deep_check_finds_a_vector_without_its_end(store: SqliteStore, path: str) -> None:
+    publish(store, document(1))
+    embed(store, CUT)
+    with closing(apsw.Connection(path, vfs=checked_vfs(""))) as connection:
+        connection.execute("UPDATE vector_tail SET id = id + 99 WHERE id = 3")
+    assert store.health(deep=True).problems == (
+        "the live build: 1 vectors have another length than their space",
+        "the live build: 1 ends of vectors belong to no vector",
+    )
+
+
+def test_the_ends_of_vectors_go_with_them(store: SqliteStore, path: str) -> None:
+    publish(store, document(1))
+    embed(store, CUT)
+    assert asked(path, "SELECT count(*) FROM vector_tail") == [(17,)]
+    with store.writer(wait=WAIT):
+        store.drop_space("space")
+    assert asked(path, "SELECT count(*) FROM vector_tail") == [(0,)]

@@ -77,16 +77,21 @@ class PcaBounds:
         return end == len(codes)
 
     def estimate(self, query: Sequence[float], rows: slice) -> tuple[Any, Any]:
-        """About what each row's score is, and what it is at most, as arrays of float32."""
+        """About what each row's score is, and what it is at most, as arrays of float32.
+
+        A search must not use BLAS: for products of this size it wakes threads, which then spin
+        for longer than the search takes.
+        """
         np = self._np
         wide = np.asarray(query, np.float64)
-        amounts = self._wide_basis.T @ wide
-        rest = wide - self._wide_basis @ amounts
+        amounts = np.einsum("ij,i->j", self._wide_basis, wide)
+        rest = wide - np.einsum("ij,j->i", self._wide_basis, amounts)
         scale = float(np.abs(amounts).max() / _LEVELS) or 1.0
         levels = np.rint(amounts / scale)
         dots = self._kernels.dots_of(levels.astype(np.int8).tobytes(), self._codes[rows])
         about = dots * (self._scales[rows] * np.float32(scale))
-        missing = _length(np, amounts - levels * scale) + _length(np, self._wide_basis.T @ rest)
+        skewed = np.einsum("ij,i->j", self._wide_basis, rest)
+        missing = _length(np, amounts - levels * scale) + _length(np, skewed)
         most = self._tails[rows] * np.float32(_length(np, rest) * _WIDEN)
         most += self._errors[rows]
         most += np.float32((missing * self._reach + _ROUNDING_FLOAT32) * _WIDEN)

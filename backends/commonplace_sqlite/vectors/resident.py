@@ -194,7 +194,9 @@ class Resident:
         """Estimates and bounds of ``rows``, and what the best ``limit`` of them reach."""
         np = self._np
         wide = self._matrix.codes[rows].astype(np.float64)
-        estimates = wide @ np.asarray(query, np.float64) * self._matrix.scales[rows]
+        # Not by BLAS: see PcaBounds.estimate.
+        estimates = np.einsum("ij,j->i", wide, np.asarray(query, np.float64))
+        estimates *= self._matrix.scales[rows]
         bounds = self._matrix.residuals[rows] * (1 + 2 * NORM_SLACK) + ROUNDING
         left = len(rows) - limit
         return estimates, bounds, floor_of(float(np.partition(estimates - bounds, left)[left]))

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 
 _SHARE = 8
+_FEWEST_COLUMNS = 64
+"""To multiply rows of fewer bytes takes as long."""
+
 _MOST_COLUMNS = 256
 _SAMPLE_ROWS = 2_048
 _ROUNDS = 3
@@ -54,7 +57,9 @@ class PcaBounds:
         self._kernels = kernels
         self._basis: Any = None
         self._wide_basis: Any = None
-        self._most_columns = min(dims // _SHARE, _MOST_COLUMNS)
+        self._directions: Any = None
+        columns = max(dims // _SHARE, _FEWEST_COLUMNS)
+        self._most_columns = min(columns, dims // 2, _MOST_COLUMNS)
         self._skew = 0.0
         self._reach = 0.0
         self._codes: Any = None
@@ -79,18 +84,18 @@ class PcaBounds:
     def estimate(self, query: Sequence[float], rows: slice) -> tuple[Any, Any]:
         """About what each row's score is, and what it is at most, as arrays of float32.
 
-        A search must not use BLAS: for products of this size it wakes threads, which then spin
-        for longer than the search takes.
+        A search multiplies no matrices: for some of this size BLAS wakes threads, which then spin
+        for longer than the search takes. For rows one by one (``vecdot``) it does not.
         """
         np = self._np
         wide = np.asarray(query, np.float64)
-        amounts = np.einsum("ij,i->j", self._wide_basis, wide)
-        rest = wide - np.einsum("ij,j->i", self._wide_basis, amounts)
+        amounts = np.vecdot(self._directions, wide)
+        rest = wide - np.vecdot(self._wide_basis, amounts)
         scale = float(np.abs(amounts).max() / _LEVELS) or 1.0
         levels = np.rint(amounts / scale)
         dots = self._kernels.dots_of(levels.astype(np.int8).tobytes(), self._codes[rows])
         about = dots * (self._scales[rows] * np.float32(scale))
-        skewed = np.einsum("ij,i->j", self._wide_basis, rest)
+        skewed = np.vecdot(self._directions, rest)
         missing = _length(np, amounts - levels * scale) + _length(np, skewed)
         most = self._tails[rows] * np.float32(_length(np, rest) * _WIDEN)
         most += self._errors[rows]
@@ -109,6 +114,7 @@ class PcaBounds:
         # In float64 for right angles; of what is left of them after rounding, the bounds know.
         self._basis = np.linalg.qr(basis.astype(np.float64))[0].astype(np.float32)
         self._wide_basis = self._basis.astype(np.float64)
+        self._directions = np.ascontiguousarray(self._wide_basis.T)
         columns = self._basis.shape[1]
         square = self._wide_basis.T @ self._wide_basis
         self._skew = _length(np, (square - np.eye(columns)).ravel()) + 1e-12

@@ -194,8 +194,8 @@ class Resident:
         """Estimates and bounds of ``rows``, and what the best ``limit`` of them reach."""
         np = self._np
         wide = self._matrix.codes[rows].astype(np.float64)
-        # Not by BLAS: see PcaBounds.estimate.
-        estimates = np.einsum("ij,j->i", wide, np.asarray(query, np.float64))
+        # Row by row, without threads: see PcaBounds.estimate.
+        estimates = np.vecdot(wide, np.asarray(query, np.float64))
         estimates *= self._matrix.scales[rows]
         bounds = self._matrix.residuals[rows] * (1 + 2 * NORM_SLACK) + ROUNDING
         left = len(rows) - limit

@@ -265,6 +265,23 @@ def test_pca_bounds_hold_for_every_score(data: st.DataObject, dims: int) -> None
             assert most.mean() < about.mean() + 0.5, "and tells something"
 
 
+@pytest.mark.parametrize(
+    ("dims", "columns"), [(128, 64), (384, 64), (768, 96), (1_536, 192), (4_096, 256)]
+)
+def test_pca_bounds_have_an_eighth_of_the_columns_but_whole_registers(
+    dims: int, columns: int
+) -> None:
+    dice = np.random.default_rng(7)
+    codes = dice.integers(-127, 128, (600, dims)).astype(np.int8)
+    scales = (1 / np.linalg.norm(codes.astype(float), axis=1)).astype(np.float32)
+    bounds = PcaBounds(Kernels(), dims, len(codes))
+    assert bounds.extend(codes, scales, np.zeros(len(codes), np.float32))
+    assert bounds._codes.shape == (600, columns)
+    query = codes[3] * float(scales[3])
+    _, most = bounds.estimate(query, slice(100, 500))
+    assert (most >= (codes[100:500] * scales[100:500, None].astype(float)) @ query).all()
+
+
 @given(seed=st.integers(0, 2**32))
 @settings(max_examples=40, deadline=None)
 def test_pca_bounds_of_few_directions_are_no_closer_than_proven(seed: int) -> None:

@@ -5,25 +5,20 @@ from __future__ import annotations
 import os
 import threading
 import time
-from datetime import timedelta
-from functools import cached_property
-from math import inf
 from typing import TYPE_CHECKING, Any
 
 from commonplace.plugin import IndexCorruptError
 from commonplace_lancedb.errors import UnknownError, closed, is_missing_table, translated
-from commonplace_lancedb.head import Head, head_id, literal, schema
-from commonplace_lancedb.vector_index import UNMEASURED, measured_of
+from commonplace_lancedb.head import schema
+from commonplace_lancedb.holding import Holder
+from commonplace_lancedb.snapshot import EVERY, Snapshot
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
-    import pyarrow as pa
-
-    from commonplace.plugin import Deadline, StoredDocument
-    from commonplace_lancedb.head import BuildState
+    from commonplace.plugin import Deadline
+    from commonplace_lancedb.head import Head
     from commonplace_lancedb.settings import Location
-    from commonplace_lancedb.vector_index import Measured
 
 
 _WHILE_WRITING = 1.0
@@ -38,7 +33,8 @@ class Database:
 
     A snapshot is one version of the table and never changes. One serves all reads for
     ``consistency_seconds``, and a moment where each look is a request to a server; then it is
-    looked whether there is a newer version.
+    looked whether there is a newer version. ``held_bytes`` is how large the rows of the namespace
+    may be to be held in memory; 0 holds none.
     """
 
     def __init__(
@@ -46,12 +42,14 @@ class Database:
         location: Location,
         *,
         consistency_seconds: float = 0.0,
+        held_bytes: int = 0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.location = location
         least = _FAR_AWAY if location.folder is None else 0.0
         self._consistency = max(consistency_seconds, least)
         self._clock = clock
+        self._holder = Holder(location, held_bytes) if held_bytes else None
         self._lock = threading.RLock()
         self._connection: Any = None
         self._snapshot: Snapshot | None = None
@@ -89,7 +87,7 @@ class Database:
             elif self._snapshot is None or not self._snapshot.is_of(table):
                 version, head = self._written
                 known = head if version == table.version else None
-                self._snapshot = Snapshot(table, self.location, known)
+                self._snapshot = Snapshot(table, self.location, known, self._holder)
             return self._snapshot
 
     def latest(self) -> Snapshot | None:
@@ -229,137 +227,3 @@ def _can_open(folder: str) -> bool:
 
 def _raise(error: OSError) -> None:
     raise error
-
-
-EVERY = 2**31 - 1
-"""A limit that cuts nothing off."""
-
-
-class Snapshot:
-    """Every query of it names the namespace: rows of others are never looked at.
-
-    ``counted`` remembers how many chunks hold a token, by build and token; ``documents`` what a
-    build holds, by its id. ``head`` need not be read where it is given.
-    """
-
-    def __init__(self, table: Any, location: Location, head: Head | None = None) -> None:
-        self._table = table
-        self._location = location
-        self._version: int = table.version
-        self.counted: dict[tuple[int, str], float] = {}
-        self.documents: dict[int, list[StoredDocument]] = {}
-        self._head = head
-
-    def is_of(self, table: Any) -> bool:
-        """Whether ``table`` is at this version."""
-        return bool(table.version == self._version)
-
-    @cached_property
-    def head(self) -> Head:
-        """What is valid of the namespace; empty where nothing was ever written."""
-        if self._head is not None:
-            return self._head
-        rows = self._all(f"id = {head_id(self._location.namespace)}", ("revision", "state"))
-        if not rows.num_rows:
-            return Head()
-        return Head.loaded(rows["revision"][0].as_py(), rows["state"][0].as_py())
-
-    @cached_property
-    def columns(self) -> tuple[str, ...]:
-        """The names of the table's columns."""
-        return tuple(self.schema().names)
-
-    def schema(self) -> pa.Schema:
-        """The table's columns."""
-        with translated(self._location):
-            return self._table.schema
-
-    def scope(self, build: BuildState, kind: str) -> str:
-        """The condition of all that is asked of a build."""
-        namespace = literal(self._location.namespace)
-        return f"namespace = {namespace} AND build = {build.id} AND kind = '{kind}'"
-
-    def rows(self, build: BuildState, kind: str, columns: Sequence[str], also: str = "") -> Any:
-        """Rows of ``kind`` in ``build`` that pass the condition ``also``, as an Arrow table."""
-        scope = self.scope(build, kind)
-        return self._all(f"{scope} AND ({also})" if also else scope, columns)
-
-    def matching(
-        self, query: Any, condition: str, columns: Sequence[str], limit: int, deadline: Deadline
-    ) -> Any:
-        """The best ``limit`` rows by Lance's own BM25, which pass ``condition`` beforehand."""
-        with translated(self._location, deadline):
-            search = self._table.search(query, query_type="fts").where(condition, prefilter=True)
-            # Lance warns where its score is not asked for.
-            search = search.limit(limit).select([*columns, "_score"])
-            return search.to_arrow(timeout=_seconds(deadline))
-
-    def nearest(
-        self,
-        vector: Any,
-        column: str,
-        condition: str,
-        columns: Sequence[str],
-        limit: int,
-        deadline: Deadline,
-        *,
-        index: Measured | None = None,
-    ) -> Any:
-        """The ``limit`` rows with the largest inner product, passing ``condition`` beforehand.
-
-        Every vector is compared, unless ``index`` says how far to look into that of the column.
-        """
-        with translated(self._location, deadline):
-            search = self._table.search(vector, vector_column_name=column)
-            search = search.distance_type("dot").where(condition, prefilter=True)
-            if index is None:
-                search = search.bypass_vector_index()
-            else:
-                search = search.nprobes(index.probes).refine_factor(index.refined)
-            search = search.limit(limit).select([*columns, "_distance"])
-            return search.to_arrow(timeout=_seconds(deadline))
-
-    def orphans(self) -> list[int]:
-        """Builds of the namespace that have rows, and are not in the head.
-
-        Rows come with a head that knows their build: these have been dropped, and stayed when
-        their rows should have gone.
-        """
-        namespace = literal(self._location.namespace)
-        rows = self._all(f"namespace = {namespace} AND kind <> 'head'", ("build",))
-        known = {build.id for build in self.head.builds}
-        return sorted(set(rows["build"].unique().to_pylist()) - known)
-
-    def count(self, condition: str | None = None) -> int:
-        """Rows of the whole table that pass ``condition``, whosever they are."""
-        with translated(self._location):
-            number: int = self._table.count_rows(condition)
-        return number
-
-    def indexes(self) -> dict[str, Any]:
-        """The indexes by the column they are of."""
-        with translated(self._location):
-            return {index.columns[0]: index for index in self._table.list_indices()}
-
-    def vector_index(self, column: str) -> Measured | None:
-        """What is known of the approximate index of a column; ``None`` if there is none to use."""
-        if column not in self.indexes():
-            return None
-        return UNMEASURED if self._location.is_service else measured_of(self.schema().field(column))
-
-    def stats(self) -> Any:
-        """Bytes, rows and fragments of the whole table; ``None`` where a service keeps it."""
-        if self._location.is_service:
-            return None
-        with translated(self._location):
-            return self._table.stats()
-
-    def _all(self, condition: str, columns: Sequence[str]) -> Any:
-        with translated(self._location):
-            search = self._table.search().where(condition).limit(EVERY)
-            return search.select(list(columns)).to_arrow()
-
-
-def _seconds(deadline: Deadline) -> timedelta | None:
-    remaining = deadline.remaining()
-    return None if remaining == inf else timedelta(seconds=min(remaining, 86_400.0))

@@ -7,19 +7,22 @@ the build that is searched, whatever else is in the table.
 
 from __future__ import annotations
 
-from math import log
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from commonplace.plugin import TermCounts, hit_order
-from commonplace_lancedb.head import ID_BITS, last_column, text_in, text_out
+from commonplace_lancedb.head import ID_BITS, text_in, text_out
+from commonplace_lancedb.matching import Wanted, counted, fetched, holds_all, holds_any
 from commonplace_lancedb.reading import condition_of, is_open, passing
+from commonplace_lancedb.scoring import counts_of, has, score, weight
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from commonplace.plugin import Deadline, KeywordQuery, Phrase, Where
-    from commonplace_lancedb.database import Snapshot
     from commonplace_lancedb.head import BuildState, Counts
+    from commonplace_lancedb.matching import Fetched
+    from commonplace_lancedb.scoring import Candidate, Padded
+    from commonplace_lancedb.snapshot import Snapshot
 
 
 _CANDIDATES = 1_000
@@ -37,19 +40,6 @@ _MANY = 32
 """So many tokens are counted together."""
 
 _CHECK_EVERY = 256
-_COLUMNS = ("id", "source", "path", "position", "day", "terms", "tokens")
-
-
-class Candidate(NamedTuple):
-    """A row that matches: where it stands, and its terms."""
-
-    id: int
-    source: str
-    path: str
-    position: int
-    day: str | None
-    columns: Padded
-    length: int
 
 
 def keyword(
@@ -72,16 +62,17 @@ def keyword(
         return []
     scope = snapshot.scope(build, "chunk")
     narrowed = bool(asked.must) or not is_open(where)
-    first: list[Candidate] = []
+    first: Fetched | None = None
     # Tags are looked up by Lance: to read those of every candidate would cost more.
     if not (where.tags or where.not_tags) and (total.chunks <= _CANDIDATES or not narrowed):
-        first = _fetched(snapshot, _any_of(asked.should), scope, _CANDIDATES, deadline)
-        if len(first) < _CANDIDATES or total.chunks == _CANDIDATES:
+        first = fetched(snapshot, build, _any(asked.should, scope), _CANDIDATES, deadline)
+        if first.complete or total.chunks == _CANDIDATES:
             # All that match: what a token weighs, and the filters, are seen from the rows.
-            seen = _count_among(first, asked.should)
+            every = [*first.best, *first.loose]
+            seen = _count_among(every, asked.should)
             snapshot.counted.update({(build.id, token): seen[token] for token in seen})
             passes = passing(where)
-            kept = [one for one in first if passes(one.source, one.path, one.day)]
+            kept = [one for one in every if passes(one.source, one.path, one.day)]
             return _ranked(kept, asked, seen, total, deadline)[:limit]
     hits = {token: _held_by(snapshot, build, token, deadline) for token in asked.should}
     condition = condition_of(snapshot, build, where)
@@ -89,48 +80,38 @@ def keyword(
         return []
     if condition:
         scope = f"{scope} AND {condition}"
-    return _best(snapshot, asked, scope, limit, hits, total, deadline, first=first)
+    wanted = _wanted(asked, scope, where)
+    return _best(snapshot, build, asked, wanted, limit, hits, deadline, first=first)
 
 
 def _best(
     snapshot: Snapshot,
+    build: BuildState,
     asked: KeywordQuery,
-    scope: str,
+    wanted: Wanted,
     limit: int,
     hits: dict[str, float],
-    total: Counts,
     deadline: Deadline,
     *,
-    first: list[Candidate],
+    first: Fetched | None,
 ) -> list[tuple[Candidate, float]]:
     """The best of ever more candidates, until it is clear that more would change nothing.
 
-    That is where there are enough, and the last one wanted scores above the least of them.
-    ``first`` are the candidates that are known already, if any.
+    That is where there are enough, and the last one wanted scores above the least that the index
+    named. ``first`` are the candidates that are known already, if any.
     """
-    query = _query(asked)
-    every = total.chunks + 1
-    wanted = min(every, max(_CANDIDATES, _PER_HIT * limit))
+    every = build.total.chunks + 1
+    number = min(every, max(_CANDIDATES, _PER_HIT * limit))
     while True:
-        known = first if len(first) >= wanted else None
-        found = known or _fetched(snapshot, query, scope, wanted, deadline)
-        ranked = _ranked(found, asked, hits, total, deadline)
-        if len(found) < wanted:
+        if first is None or first.limit < number:
+            first = fetched(snapshot, build, wanted, number, deadline)
+        best = _ranked(first.best, asked, hits, build.total, deadline)
+        ranked = best
+        if first.loose:
+            ranked = _ranked([*first.best, *first.loose], asked, hits, build.total, deadline)
+        if first.complete or (len(ranked) > limit and best and ranked[limit - 1][1] > best[-1][1]):
             return ranked[:limit]
-        if len(ranked) > limit and ranked[limit - 1][1] > ranked[-1][1]:
-            return ranked[:limit]
-        wanted = min(every, wanted * _GROWTH)
-
-
-def _fetched(
-    snapshot: Snapshot, query: Any, condition: str, limit: int, deadline: Deadline
-) -> list[Candidate]:
-    rows = snapshot.matching(query, condition, _COLUMNS, limit, deadline)
-    values = [rows[name].to_pylist() for name in _COLUMNS]
-    return [
-        Candidate(id_, source, path, position, day, padded(terms), length)
-        for id_, source, path, position, day, terms, length in zip(*values, strict=True)
-    ]
+        number = min(every, number * _GROWTH)
 
 
 def _ranked(
@@ -181,9 +162,9 @@ def holders_of(
     known = snapshot.counted
     left = tuple(token for token in stored.values() if (build.id, token) not in known)
     if len(left) > _MANY and build.total.chunks:
-        scope = snapshot.scope(build, "chunk")
-        rows = _fetched(snapshot, _any_of(left), scope, _CANDIDATES, deadline)
-        seen: Mapping[str, float] = _count_among(rows, left)
+        wanted = _any(left, snapshot.scope(build, "chunk"))
+        rows = fetched(snapshot, build, wanted, _CANDIDATES, deadline)
+        seen: Mapping[str, float] = _count_among([*rows.best, *rows.loose], left)
         return {
             token: int(known.get((build.id, one), seen.get(one, 0)))
             for token, one in stored.items()
@@ -210,26 +191,34 @@ def _count(snapshot: Snapshot, build: BuildState, token: str, deadline: Deadline
     scope = snapshot.scope(build, "chunk")
     chunks = build.total.chunks
     most = chunks if chunks <= _SAMPLE else _COUNTED
-    query = _phrase(token.split(" "))
-    number: int = snapshot.matching(query, scope, ("id",), most, deadline).num_rows
+    phrase = token.split(" ")
+    wanted = Wanted(_phrase(phrase), holds_all([phrase]), scope, lambda *_: True)
+    number = counted(snapshot, build, wanted, most, deadline)
     if number < most or most == chunks:
         return number
     share = _SAMPLE / chunks
-    condition = f"{scope} AND id < {int(share * 2**ID_BITS)}"
-    sampled = snapshot.matching(query, condition, ("id",), _SAMPLE, deadline)
-    estimate: float = sampled.num_rows / share
-    return max(number, estimate)
+    bound = int(share * 2**ID_BITS)
+    sample = wanted._replace(
+        condition=f"{scope} AND id < {bound}", passes=lambda id_, *_: id_ < bound
+    )
+    return max(number, counted(snapshot, build, sample, _SAMPLE, deadline) / share)
 
 
-def _query(asked: KeywordQuery) -> Any:
-    """Lance's form of the query; unwanted phrases are looked for in what it gives."""
+def _wanted(asked: KeywordQuery, condition: str, where: Where) -> Wanted:
+    """All of the query but for unwanted phrases, which are looked for in what matches."""
     from lancedb.query import BooleanQuery, Occur
 
+    of_document = passing(where)
+    wanted = _any(asked.should, condition)._replace(passes=lambda _, *place: of_document(*place))
     if not asked.must:
-        return _any_of(asked.should)
-    parts: list[Any] = [(Occur.SHOULD, _any_of(asked.should))]
+        return wanted
+    parts: list[Any] = [(Occur.SHOULD, wanted.query)]
     parts += ((Occur.MUST, _phrase(phrase)) for phrase in asked.must)
-    return BooleanQuery(parts)
+    return wanted._replace(query=BooleanQuery(parts), holds=holds_all(asked.must))
+
+
+def _any(tokens: Sequence[str], condition: str) -> Wanted:
+    return Wanted(_any_of(tokens), holds_any(tokens), condition, lambda *_: True)
 
 
 def _phrase(tokens: Sequence[str]) -> Any:
@@ -250,74 +239,3 @@ def _tokens(tokens: Sequence[str]) -> tuple[str, ...]:
 
 def _phrases(phrases: Sequence[Phrase]) -> tuple[Phrase, ...]:
     return tuple(found for phrase in phrases if (found := _tokens(phrase)))
-
-
-_EXTRA = 0.4
-"""What one occurrence counts in the column extra; in body and head it counts 1."""
-
-_K1 = 1.2
-_B = 0.75
-
-Padded = tuple[str, str]
-"""All columns of a row, and the column extra alone, each token with two spaces of its own."""
-
-
-def padded(terms: str) -> Padded:
-    """The columns so that tokens and phrases are found by plain text search.
-
-    Two tokens that stand side by side have two spaces between them: both are found.
-    """
-    return f"  {terms.replace(' ', '  ')} ", f"  {last_column(terms).replace(' ', '  ')} "
-
-
-def counts_of(columns: Padded, token: str) -> float:
-    """How often ``token`` stands in a row, each occurrence with its column's weight."""
-    every, extra = columns
-    if " " in token:
-        found, less = _count_phrase(every, token), _count_phrase(extra, token)
-        return found - less + _EXTRA * less
-    needle = f" {token} "
-    found = every.count(needle)
-    if not found:
-        return 0.0
-    less = extra.count(needle)
-    return found - less + _EXTRA * less
-
-
-def _count_phrase(columns: str, phrase: str) -> int:
-    """How often ``phrase`` stands there, also where it overlaps itself."""
-    needle = f" {phrase.replace(' ', '  ')} "
-    count = at = 0
-    while (at := columns.find(needle, at) + 1) > 0:
-        count += 1
-    return count
-
-
-def has(columns: Padded, phrase: Sequence[str]) -> bool:
-    """Whether the tokens of ``phrase`` stand side by side in one of the columns."""
-    return f" {'  '.join(phrase)} " in columns[0]
-
-
-def weight(rows: int, hits: float) -> float:
-    """The weight of a token that ``hits`` of ``rows`` chunks hold; never below 1e-6.
-
-    Without the bound a token that stands in more than half of all chunks would count against them.
-    """
-    return max(log((rows - hits + 0.5) / (hits + 0.5)), 1e-6) if hits < rows + 0.5 else 1e-6
-
-
-def score(
-    columns: Padded,
-    length: int,
-    average: float,
-    should: Sequence[str],
-    weights: Mapping[str, float],
-) -> float:
-    """The sum over ``should``; a token that stands there twice counts twice."""
-    norm = _K1 * (1 - _B + _B * length / average)
-    total = 0.0
-    for token in should:
-        count = counts_of(columns, token)
-        if count:
-            total += weights[token] * count * (_K1 + 1) / (count + norm)
-    return total

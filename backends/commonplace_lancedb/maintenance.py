@@ -16,21 +16,27 @@ from commonplace.plugin import (
     IndexUnavailableError,
     StoreHealth,
 )
+from commonplace_lancedb.conditions import Marked
 from commonplace_lancedb.errors import ConflictError, UnknownError, damaged, translated
-from commonplace_lancedb.head import BITMAPS, BTREES, epoch_column, literal, literals, text_out
+from commonplace_lancedb.head import BITMAPS, BTREES, literal, literals, text_out
 from commonplace_lancedb.vector_index import index_vectors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from commonplace.plugin import Lease
-    from commonplace_lancedb.database import Database, Snapshot
+    from commonplace_lancedb.database import Database
     from commonplace_lancedb.head import BuildState
     from commonplace_lancedb.settings import Location
+    from commonplace_lancedb.snapshot import Snapshot
 
 
 _MOST_FRAGMENTS = 32
 """Each commit leaves one; a query opens them all."""
+
+_FAR_AWAY = 2
+"""So many times as many in a bucket, where who searches reads each once, and to merge takes long:
+all versions that are kept are looked at, and everybody reads the indexes again."""
 
 _LOOSE_ROWS = 2_000
 _LOOSE_SHARE = 20
@@ -84,7 +90,8 @@ def _tidy(database: Database, snapshot: Snapshot, index_vectors_from: int) -> No
     else:
         loose = indexes["terms"].num_unindexed_rows if "terms" in indexes else 0
         due = loose > max(_LOOSE_ROWS, rows // _LOOSE_SHARE)
-        due = due or snapshot.stats()["fragment_stats"]["num_fragments"] > _MOST_FRAGMENTS
+        most = _MOST_FRAGMENTS * (1 if database.location.folder else _FAR_AWAY)
+        due = due or snapshot.stats()["fragment_stats"]["num_fragments"] > most
     if not due:
         return
     from lancedb.index import Bitmap, BTree
@@ -187,8 +194,7 @@ def _problems(snapshot: Snapshot, build: BuildState) -> Iterator[str]:
     if counted != known or len(chunks) != build.total.chunks:
         yield "its counts are wrong"
     for name, space in snapshot.head.spaces.items():
-        condition = f"{epoch_column(space.column)} = {space.epoch}"
-        number = snapshot.rows(build, "chunk", ("id",), condition).num_rows
+        number = snapshot.rows(build, "chunk", ("id",), Marked(space)).num_rows
         if number != build.covered.get(name, 0):
             yield f"the count of vectors in {name!r} is wrong"
 

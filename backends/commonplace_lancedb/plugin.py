@@ -18,9 +18,12 @@ _NEEDED = ("lancedb", "pyarrow")
 def make_store(context: StoreContext) -> Store:
     """A store on the table that the configuration names, which is opened at first use."""
     settings = context.config or LanceSettings()
+    location = location_of(context.path, settings)
+    far = location.folder is None and not location.is_service
     return LanceStore(
-        location_of(context.path, settings),
+        location,
         consistency_seconds=settings.read_consistency_interval,
+        held_bytes=settings.held_megabytes * 1_000_000 if far else 0,
         index_vectors_from=settings.vector_index_rows,
     )
 

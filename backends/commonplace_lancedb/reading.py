@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from commonplace.plugin import Found, StoredChunk, StoredDocument, glob_regex
 from commonplace.plugin import passing as host_passing
+from commonplace_lancedb.conditions import Among, Marked
 from commonplace_lancedb.head import (
-    epoch_column,
     heading_out,
     literal,
     literals,
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from commonplace.plugin import ChunkId, Lookup, Where
-    from commonplace_lancedb.database import Snapshot
     from commonplace_lancedb.head import BuildState, Space
+    from commonplace_lancedb.snapshot import Snapshot
 
 
 Value = TypeVar("Value", int, str)
@@ -60,8 +60,8 @@ def lookup(snapshot: Snapshot, build: BuildState, keys: Collection[tuple[str, st
     documents: list[StoredDocument] = []
     for source in {source for source, _ in keys}:
         for paths in _groups([path for of, path in keys if of == source]):
-            which = f"source = {literal(source)} AND path IN ({literals(paths)})"
-            documents += _restored(snapshot.rows(build, "doc", _DOCUMENT, which))
+            which = Among("source", [source]), Among("path", paths)
+            documents += _restored(snapshot.rows(build, "doc", _DOCUMENT, *which))
     return Lookup(tuple(documents), build.total.documents)
 
 
@@ -83,7 +83,7 @@ def found(
     """
     chunks: dict[int, StoredChunk] = {}
     for group in _groups(_known(id_ for id_, _ in ranked)):
-        rows = snapshot.rows(build, "chunk", CHUNK, f"id IN ({literals(group)})")
+        rows = snapshot.rows(build, "chunk", CHUNK, Among("id", group))
         chunks.update((row["id"], stored(row)) for row in rows.to_pylist())
     return tuple(Found(chunks[id_], score) for id_, score in ranked)
 
@@ -92,13 +92,10 @@ def missing(snapshot: Snapshot, build: BuildState, space: Space | None) -> list[
     """(digest, text to embed) of what has no vector in ``space``, each digest once."""
     from commonplace.plugin import Chunk, embedding_text
 
-    also = ""
-    if space is not None:
-        epochs = epoch_column(space.column)
-        also = f"{epochs} IS NULL OR {epochs} <> {space.epoch}"
+    also = () if space is None else (Marked(space, counts=False),)
     columns = ("digest", "heading", "text")
     found: dict[str, str] = {}
-    for digest, heading, text in _records(snapshot.rows(build, "chunk", columns, also), columns):
+    for digest, heading, text in _records(snapshot.rows(build, "chunk", columns, *also), columns):
         if digest not in found:
             chunk = Chunk(1, 1, text_out(text), heading_out(heading))
             found[digest] = embedding_text(chunk)
@@ -111,11 +108,11 @@ def vectors_of(
     """The vectors of these chunks, of those that have one."""
     import numpy as np
 
-    column, mark = vector_column(space.column), f"{epoch_column(space.column)} = {space.epoch}"
+    column = vector_column(space.column)
     found: dict[ChunkId, bytes] = {}
     for group in _groups(_known(ids)):
-        condition = f"{mark} AND id IN ({literals(group)})"
-        rows = snapshot.rows(build, "chunk", ("id", column), condition)
+        which = Marked(space), Among("id", group)
+        rows = snapshot.rows(build, "chunk", ("id", column), *which)
         for id_, vector in zip(rows["id"].to_pylist(), rows[column], strict=True):
             found[id_] = (
                 vector.values.to_numpy(zero_copy_only=False).astype(np.dtype("<f4")).tobytes()
@@ -179,22 +176,31 @@ def condition_of(snapshot: Snapshot, build: BuildState, where: Where) -> str | N
     if "tags" in snapshot.columns:
         parts += (f"(tags IS NULL OR NOT array_has(tags, {literal(t)}))" for t in where.not_tags)
     if where.paths or where.not_paths:
-        paths = _paths(snapshot, build, where, " AND ".join(parts))
+        paths = _paths(snapshot, build, where)
         if paths is None:
             return None
         parts.append(paths)
     return " AND ".join(parts)
 
 
-def passing(where: Where) -> Callable[[Any, Any, Any], bool]:
-    """Whether a document of this (source, path, day), as stored, passes; tags are not looked at."""
+def passing(where: Where) -> Callable[..., bool]:
+    """Whether a document of this (source, path, day, tags), as stored, passes.
+
+    Without tags it is not asked for any.
+    """
     if is_open(where):
-        return lambda _source, _path, _day: True
-    passes = host_passing(where._replace(tags=(), not_tags=()))
-    return lambda source, path, day: passes(text_out(source), text_out(path), day, ())
+        return lambda *_: True
+    untagged = host_passing(where._replace(tags=(), not_tags=()))
+    tagged = host_passing(where)
+
+    def passes(source: str, path: str, day: str | None, *tags: list[str] | None) -> bool:
+        at = text_out(source), text_out(path), day
+        return tagged(*at, list(map(text_out, tags[0] or ()))) if tags else untagged(*at, ())
+
+    return passes
 
 
-def _paths(snapshot: Snapshot, build: BuildState, where: Where, others: str) -> str | None:
+def _paths(snapshot: Snapshot, build: BuildState, where: Where) -> str | None:
     """The condition on paths.
 
     What has wildcards is matched here and not by Lance, so that a glob means what it means to
@@ -203,7 +209,7 @@ def _paths(snapshot: Snapshot, build: BuildState, where: Where, others: str) -> 
     patterns = where.paths
     if not where.not_paths and not any(map(_WILD.search, patterns)):
         return f"({' OR '.join(map(_below, patterns))})"
-    rows = snapshot.rows(build, "doc", ("id", "path"), others)
+    rows = snapshot.rows(build, "doc", ("id", "path"))
     matches = re.compile("|".join(map(glob_regex, patterns)) or ".*", re.DOTALL).fullmatch
     unwanted = re.compile("|".join(map(glob_regex, where.not_paths)) or "(?!)").fullmatch
     paths = map(text_out, rows["path"].to_pylist())

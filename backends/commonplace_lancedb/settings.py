@@ -92,6 +92,15 @@ class LanceSettings(Group):
         minimum=0,
         maximum=600,
     )
+    held_megabytes: int = setting(
+        "Of a table in a bucket, how large the rows of the namespace may be to be held in memory "
+        "by each process that searches or indexes: a search then reads what is new, and compares "
+        "all vectors. 0 holds none.",
+        default=512,
+        unit="MB",
+        minimum=0,
+        maximum=100_000,
+    )
     vector_index_rows: int = setting(
         "Vectors of one space from which an approximate index of them is built; fewer are "
         "compared one by one, exactly.",

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
         StoreHealth,
         Where,
     )
-    from commonplace_lancedb.database import Snapshot
     from commonplace_lancedb.settings import Location
+    from commonplace_lancedb.snapshot import Snapshot
 
 
 class LanceStore:
@@ -60,11 +60,14 @@ class LanceStore:
         location: Location,
         *,
         consistency_seconds: float = 0.0,
+        held_bytes: int = 0,
         index_vectors_from: int = 50_000,
         committer: Callable[[Database], Committer] = Committer,
     ) -> None:
         self._location = location
-        self._database = Database(location, consistency_seconds=consistency_seconds)
+        self._database = Database(
+            location, consistency_seconds=consistency_seconds, held_bytes=held_bytes
+        )
         self._database.warm()
         self._committer = committer(self._database)
         self._lease = Lease(location.lock, what=f"the LanceDB at {location.shown}")

@@ -7,28 +7,30 @@ from typing import TYPE_CHECKING, Any
 from attrs import evolve
 
 from commonplace.plugin import Found, Nearest, newest_first
+from commonplace_lancedb.conditions import Among, Marked
 from commonplace_lancedb.errors import ConflictError, translated
 from commonplace_lancedb.head import (
     Space,
     column_of,
     epoch_column,
-    literals,
     text_out,
     vector_column,
     vector_fields,
 )
-from commonplace_lancedb.reading import CHUNK, condition_of, stored
+from commonplace_lancedb.held import TEXTS
+from commonplace_lancedb.reading import CHUNK, condition_of, is_open, passing, stored
 from commonplace_lancedb.vector_index import CANDIDATES, LEAST_RECALL
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     import pyarrow as pa
 
     from commonplace.plugin import Deadline, Where
-    from commonplace_lancedb.database import Database, Snapshot
+    from commonplace_lancedb.database import Database
     from commonplace_lancedb.head import BuildState, Head
-    from commonplace_lancedb.vector_index import Measured
+    from commonplace_lancedb.held import Held
+    from commonplace_lancedb.snapshot import Snapshot
 
 
 def space_for(head: Head, name: str, dims: int) -> Space:
@@ -67,16 +69,16 @@ def attached(
     import pyarrow as pa
 
     space = space_for(head, name, dims)
-    condition = f"digest IN ({literals(sorted(new))})"
-    known = set(snapshot.rows(build, "chunk", ("digest",), condition)["digest"].to_pylist())
+    given = Among("digest", sorted(new))
+    known = set(snapshot.rows(build, "chunk", ("digest",), given)["digest"].to_pylist())
     if not known:
         return None
     epochs = epoch_column(space.column)
-    condition = f"digest IN ({literals(sorted(known))})"
+    given = Among("digest", sorted(known))
     found = []
     after = evolve(head, spaces={**head.spaces, name: space})
     for one in head.builds:
-        rows = snapshot.rows(one, "chunk", snapshot.columns, condition)
+        rows = snapshot.rows(one, "chunk", snapshot.columns, given)
         covered = sum(epoch == space.epoch for epoch in rows[epochs].to_pylist())
         grown = next(state for state in after.builds if state.id == one.id)
         after = after.with_build(grown.covering(name, rows.num_rows - covered))
@@ -99,9 +101,9 @@ def carried(snapshot: Snapshot, head: Head, digests: Collection[str]) -> Any:
     columns = ["digest"]
     for space in head.spaces.values():
         columns += [vector_column(space.column), epoch_column(space.column)]
-    condition = f"digest IN ({literals(sorted(digests))})"
+    given = Among("digest", sorted(digests))
     return pa.concat_tables(
-        [snapshot.rows(build, "chunk", columns, condition) for build in head.builds]
+        [snapshot.rows(build, "chunk", columns, given) for build in head.builds]
     )
 
 
@@ -171,27 +173,57 @@ def nearest(
 
     deadline.check("the vector search")
     space, covered = snapshot.head.spaces[name], build.covered.get(name, 0)
-    condition = condition_of(snapshot, build, where)
-    if condition is None or limit < 1 or not covered:
+    if limit < 1 or not covered:
         return Nearest((), exact=True)
-    scope = snapshot.scope(build, "chunk")
-    mark = f"{epoch_column(space.column)} = {space.epoch}"
-    scope = " AND ".join(part for part in (scope, mark, condition) if part)
     query = np.frombuffer(vector, "<f4").astype(np.float32)
     column = vector_column(space.column)
+    held = snapshot.held((*TEXTS, column), deadline)
+    if held is not None:
+        rows = _in_memory(held, build, space, query, where)
+        return _every(rows, query, column, limit, covered, deadline)
+    condition = condition_of(snapshot, build, where)
+    if condition is None:
+        return Nearest((), exact=True)
+    scope = " AND ".join(
+        filter(None, (snapshot.scope(build, "chunk"), Marked(space).sql, condition))
+    )
+    columns = (*CHUNK, "position", column)
     wanted = min(covered, 2 * limit + _BEYOND)
     # An index finds some of the vectors; a copy asks for all.
     index = snapshot.vector_index(column) if covered >= index_from and wanted < covered else None
     if index is not None and index.recall >= LEAST_RECALL:
         index = index.of_part(covered)
         fewer = min(wanted, max(CANDIDATES, limit + _SPARE))
-        best = _scored(snapshot, query, column, scope, fewer, deadline, index=index)[0]
+        found = snapshot.nearest(query, column, scope, columns, fewer, deadline, index=index)
+        best = _scored(found, query, column, deadline)[0]
         if len(best) >= limit:
             plan = index.plan(filtered=bool(condition))
             return Nearest(tuple(best[:limit]), exact=False, plan=plan)
+    return _every(
+        lambda number: snapshot.nearest(
+            query, column, scope, columns, number, deadline, index=None
+        ),
+        query,
+        column,
+        limit,
+        covered,
+        deadline,
+    )
+
+
+def _every(
+    rows: Callable[[int], pa.Table],
+    query: Any,
+    column: str,
+    limit: int,
+    covered: int,
+    deadline: Deadline,
+) -> Nearest:
+    """The best of all vectors; ``rows`` gives as many of the nearest as it is asked for."""
     slack = len(query) * _ROUNDING
+    wanted = min(covered, 2 * limit + _BEYOND)
     while True:
-        best, least = _scored(snapshot, query, column, scope, wanted, deadline)
+        best, least = _scored(rows(wanted), query, column, deadline)
         if len(best) < wanted or wanted >= covered:
             break
         if best[limit - 1].score > least + slack:
@@ -200,24 +232,43 @@ def nearest(
     return Nearest(tuple(best[:limit]), exact=True, plan="every vector")
 
 
-def _scored(
-    snapshot: Snapshot,
-    query: Any,
-    column: str,
-    scope: str,
-    wanted: int,
-    deadline: Deadline,
-    *,
-    index: Measured | None = None,
-) -> tuple[list[Found], float]:
-    """Candidates by cosine, ties in order; and the least score that Lance gave one of them.
+def _in_memory(
+    held: Held, build: BuildState, space: Space, query: Any, where: Where
+) -> Callable[[int], pa.Table]:
+    """Gives as many of the nearest rows as it is asked for, by the vectors in memory."""
+    import numpy as np
+    import pyarrow as pa
 
-    Their texts are read with them: another query would be as many more requests to a bucket.
+    column = vector_column(space.column)
+    positions = held.positions(build.id, "chunk", Marked(space))
+    if not is_open(where):
+        places = held.positions(build.id, "doc")
+        names = [n for n in ("source", "path", "day", "tags") if held.has((n,))]
+        values = held.take(places, names).to_pydict()
+        kept = list(map(passing(where), *(values[name] for name in names)))
+        ids = held.light("id")[places[np.asarray(kept, bool)]]
+        positions = positions[np.isin(held.light("doc")[positions], ids)]
+    products = held.products(column, query)[positions]
+
+    def rows(wanted: int) -> pa.Table:
+        best = np.arange(len(products))
+        if wanted < len(products):
+            best = np.argpartition(-products, wanted - 1)[:wanted]
+        table = held.take(positions[best], (*CHUNK, "position", column))
+        return table.append_column("_distance", pa.array(1.0 - products[best], pa.float32()))
+
+    return rows
+
+
+def _scored(
+    rows: pa.Table, query: Any, column: str, deadline: Deadline
+) -> tuple[list[Found], float]:
+    """Candidates by cosine, ties in order; and the least score that one of them was named for.
+
+    Their texts came with them: another query would be as many more requests to a bucket.
     """
     import numpy as np
 
-    columns = (*CHUNK, "position", column)
-    rows = snapshot.nearest(query, column, scope, columns, wanted, deadline, index=index)
     if not rows.num_rows:
         return [], -1.0
     deadline.check("the vector search")

@@ -8,6 +8,7 @@ import time
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from commonplace.plugin import DeleteDocument, IndexBusyError, PutDocument, TouchDocument
+from commonplace_lancedb.conditions import Among
 from commonplace_lancedb.errors import ConflictError, translated
 from commonplace_lancedb.head import (
     ID_BITS,
@@ -16,7 +17,6 @@ from commonplace_lancedb.head import (
     epoch_column,
     head_id,
     heading_in,
-    literals,
     terms_in,
     text_in,
     text_out,
@@ -29,8 +29,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from commonplace.plugin import Change
-    from commonplace_lancedb.database import Database, Snapshot
+    from commonplace_lancedb.database import Database
     from commonplace_lancedb.head import BuildState
+    from commonplace_lancedb.snapshot import Snapshot
 
 
 Key = tuple[str, str]
@@ -176,8 +177,8 @@ def _documents(
     wanted = set(keys)
     if not wanted or not build.sources:
         return
-    paths = literals(sorted({path for _, path in wanted}))
-    for row in snapshot.rows(build, "doc", _DOCUMENT, f"path IN ({paths})").to_pylist():
+    paths = Among("path", sorted({path for _, path in wanted}))
+    for row in snapshot.rows(build, "doc", _DOCUMENT, paths).to_pylist():
         if (text_out(row["source"]), text_out(row["path"])) in wanted:
             yield row
 
@@ -188,9 +189,8 @@ def _chunks(
     if not documents:
         return []
     epochs = (epoch_column(space.column) for space in head.spaces.values())
-    condition = f"doc IN ({literals(documents)})"
     rows: list[dict[str, Any]] = snapshot.rows(
-        build, "chunk", ("id", *epochs), condition
+        build, "chunk", ("id", *epochs), Among("doc", documents)
     ).to_pylist()
     return rows
 
@@ -253,7 +253,12 @@ class Committer:
         table = self._database.table()
         head = after.next()
         row = self._head_row(table.schema, head)
-        data = row if rows is None else pa.concat_tables([row, rows])
+        data = row
+        if rows is not None:
+            # So that who holds a row in memory knows whether it has been written again.
+            mark = pa.array([head.revision] * rows.num_rows, pa.int64())
+            at = rows.schema.get_field_index("revision")
+            data = pa.concat_tables([row, rows.set_column(at, rows.schema.field(at), mark)])
         guard = (
             f"1 / CAST((target.id <> {head_id(self._database.location.namespace)} "
             f"OR target.revision = {before.revision}) AS BIGINT) = 1"

@@ -18,7 +18,7 @@ from commonplace_lancedb.head import (
     text_in,
     text_out,
 )
-from commonplace_lancedb.keyword import counts_of, has, padded, weight
+from commonplace_lancedb.scoring import counts_of, has, padded, weight
 
 ANY = st.text() | st.text("\0\ud800\udfff\ufdd0\ue000\ue7ff\ue800\ue801a", max_size=8)
 TOKENS = st.lists(st.text("ab\0\ufdd0", min_size=1, max_size=2), max_size=6).map(" ".join)

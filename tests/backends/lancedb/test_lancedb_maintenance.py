@@ -27,7 +27,7 @@ from commonplace.testing.base import (
     words,
 )
 from commonplace_lancedb import maintenance
-from commonplace_lancedb.database import Snapshot
+from commonplace_lancedb.snapshot import Snapshot
 from commonplace_lancedb.vector_index import CANDIDATES, UNMEASURED, Measured, measured_of
 
 if TYPE_CHECKING:

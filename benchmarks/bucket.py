@@ -52,6 +52,9 @@ DIMS = "BUCKET_BENCHMARK_DIMS"
 WORDS_A_LINE = 12
 LINES_A_CHUNK = 6
 
+POLL = 0.05
+"""Seconds between two searches of the process that looks for what was written."""
+
 
 def vocabulary(count: int = 20_000) -> list[str]:
     chance = random.Random(1)  # the same in every process
@@ -242,7 +245,7 @@ def find(folder: Path, endpoint: str, home: str, words: Any, out: Any) -> None:
         while (word := words.get()) is not None:
             asked = time.time()
             while not opened.search(word, timeout=60).hits and time.time() - asked < 60:
-                pass
+                time.sleep(POLL)
             out.put((word, time.time()))
 
 

@@ -30,6 +30,7 @@ let running = false;
 let shown = input?.value.trim() ?? "";
 let timer = 0;
 let naming = 0;
+let awaited = null;
 
 async function showProgress() {
   if (!running || !shownProgress) return;
@@ -56,7 +57,8 @@ function showHits(text) {
 
 async function showFacets() {
   const query = shown;
-  if (!results.querySelector(".found:not([data-whole])") || running) return;
+  if (!results.querySelector(".found:not([data-whole])") || running || query === awaited) return;
+  awaited = query;
   try {
     const answer = await fetch(`/?${new URLSearchParams({ q: query, part: "1" })}`);
     if (!answer.ok || running || query !== shown) return;
@@ -70,7 +72,9 @@ async function showFacets() {
     const found = results.querySelector(".found");
     found?.classList.toggle("bare", Boolean(whole.querySelector(".bare")));
     found?.setAttribute("data-whole", "");
-  } catch { /* the hits are there; the next search reports what fails */ }
+  } catch { /* the hits are there; the next search reports what fails */ } finally {
+    if (query === awaited) awaited = null;
+  }
 }
 
 // The address and the title follow when the typing pauses: each change of them goes through the browser.

@@ -176,6 +176,21 @@ def test_facets_of_the_last_query_are_out_of_reach_until_those_of_the_new_one_ar
     assert page.errors == []
 
 
+def test_facets_are_asked_for_once_where_a_click_follows_a_pause_of_typing(site: Site) -> None:
+    page = site.page()
+    page.goto(f"{site.base}/?q=port")
+    held: list[Any] = []
+    page.route("**/*part=1*", lambda route: held.append(route))  # noqa: PLW0108 - it gets marked
+    page.fill("#q", "spare key")
+    page.wait_for_url("**/?q=spare+key")  # the pause, which asks for them
+    page.locator("summary:has-text('Why')").first.click()
+    page.wait_for_selector(".bars svg")
+    assert len(held) == 1
+    held[0].continue_()
+    page.wait_for_selector(".facets:not([inert])", state="attached")
+    assert page.errors == []
+
+
 def test_everything_is_reached_by_keys(site: Site) -> None:
     page = site.page()
     page.goto(f"{site.base}/?q=port")

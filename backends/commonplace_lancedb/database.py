@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from commonplace.plugin import IndexCorruptError
 from commonplace_lancedb.errors import UnknownError, closed, is_missing_table, translated
-from commonplace_lancedb.head import schema
+from commonplace_lancedb.head import EVERY, schema
 from commonplace_lancedb.holding import Holder
-from commonplace_lancedb.snapshot import EVERY, Snapshot
+from commonplace_lancedb.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Callable

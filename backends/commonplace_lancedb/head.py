@@ -22,6 +22,9 @@ _KEY = "lance-schema:unenforced-primary-key"
 ID_BITS = 61
 """Of the ids that are drawn for documents and chunks: enough never to draw one twice."""
 
+EVERY = 2**31 - 1
+"""A limit that cuts nothing off."""
+
 BITMAPS = ("namespace", "build", "kind", "source")
 BTREES = ("path", "id", "doc", "digest")
 """What filters ask for, by how it is indexed once a table is large enough to need it."""

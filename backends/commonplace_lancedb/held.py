@@ -12,7 +12,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any
 
-from commonplace_lancedb.head import epoch_column, is_vector_column, literal
+from commonplace_lancedb.head import EVERY, epoch_column, is_vector_column, literal
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -36,8 +36,6 @@ _LEAST_LIVE = 0.8
 
 _RUNS = 5_000
 """So many runs of rows are put one after the other, which is quicker than to gather rows."""
-
-_EVERY = 2**31 - 1
 
 
 class Part:
@@ -187,7 +185,7 @@ class Held:
             search = _own(self._table, self._namespace)
             if len(self.addresses) > len(self.every) / 2:
                 # A filter costs more than to read what is of others.
-                search = self._table.search().limit(_EVERY)
+                search = self._table.search().limit(EVERY)
             addresses, table = _read(search, missing, timeout)
             for part in self._parts:
                 rows = _rows_at(addresses, table, part.addresses)
@@ -310,7 +308,7 @@ def taken(table: Any, addresses: Any, columns: Sequence[str], timeout: timedelta
 
 
 def _own(table: Any, namespace: str) -> Any:
-    return table.search().where(f"namespace = {literal(namespace)}").limit(_EVERY)
+    return table.search().where(f"namespace = {literal(namespace)}").limit(EVERY)
 
 
 def _part(search: Any, columns: Sequence[str], namespace: str, timeout: timedelta | None) -> Part:
@@ -357,7 +355,7 @@ def _addresses(table: Any, timeout: timedelta | None) -> Any:
     """Those of all rows, ascending: Lance knows them without reading a file of rows."""
     import numpy as np
 
-    rows = table.search().select(["_rowid"]).limit(_EVERY).to_arrow(timeout=timeout)
+    rows = table.search().select(["_rowid"]).limit(EVERY).to_arrow(timeout=timeout)
     return np.sort(rows["_rowid"].to_numpy())
 
 

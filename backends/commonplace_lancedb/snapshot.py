@@ -8,7 +8,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from commonplace_lancedb.errors import translated
-from commonplace_lancedb.head import Head, head_id, literal
+from commonplace_lancedb.head import EVERY, Head, head_id, literal
 from commonplace_lancedb.vector_index import UNMEASURED, measured_of
 
 if TYPE_CHECKING:
@@ -24,10 +24,6 @@ if TYPE_CHECKING:
     from commonplace_lancedb.scoring import Candidate
     from commonplace_lancedb.settings import Location
     from commonplace_lancedb.vector_index import Measured
-
-
-EVERY = 2**31 - 1
-"""A limit that cuts nothing off."""
 
 
 class Snapshot:

@@ -129,14 +129,15 @@ def best(
     # these are few of all matches.
     at_once = counts is not None and tokens is counted and live.chunks > _COUNTED_APART
     sql = _BEST.replace("<counts>", ", term_counts(fts_<n>)" if at_once else "")
-    rows = _rows(connection, live.id, sql, any_of(tokens), clauses, limit + _MORE)
+    expression = any_of(tokens)
+    rows = _rows(connection, live.id, sql, expression, clauses, limit + _MORE)
     if len(rows) == limit + _MORE and rows[-1][1] == rows[limit - 1][1]:
         # Day, source, path and position decide between ties, so all of them are needed.
-        rows = _rows(connection, live.id, _NOT_WORSE, any_of(tokens), clauses, rows[-1][1])
+        rows = _rows(connection, live.id, _NOT_WORSE, expression, clauses, rows[-1][1])
     ranked = in_order(connection, live.id, [(row[0], -row[1]) for row in rows], limit)
     if counts is not None and (others := [id_ for id_, _ in ranked if id_ not in counts]):
-        expression = any_of(counted), ids_in(others)
-        connection.execute(of_build(_COUNTED, live.id), expression).fetchall()
+        values = any_of(counted), ids_in(others)
+        connection.execute(of_build(_COUNTED, live.id), values).fetchall()
     return ranked
 
 

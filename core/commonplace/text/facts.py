@@ -91,7 +91,7 @@ def prose_lines(text: str) -> Iterator[tuple[int, str]]:
         if fence:
             # As long a mark ends it, with nothing behind: a longer fence may hold shorter ones.
             fence = "" if words.startswith(fence) and not words.strip(fence[0]) else fence
-        elif words.startswith(_FENCES):
+        elif words.startswith(_FENCES) and (words[0] == "~" or "`" not in words.lstrip("`")):
             fence = words[: len(words) - len(words.lstrip(words[0]))]
         else:
             yield number, line.removesuffix("\r")

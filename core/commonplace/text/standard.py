@@ -79,16 +79,17 @@ class StandardAnalyser:
         must = [read.phrase(self._pieces(phrase)) for phrase in phrases]
         must_not = [_sequence(self._pieces(text)) for text in parsed.excluded[:_MAX_PHRASES]]
         should, selective = read.should(), list[str]()
+        beside = read.beside(should)
         if any(map(has_unspaced, (*parsed.words, *phrases))):
             # One English word among pairs of letters: it would count as little as one of them.
             should += [term for term in should if term.isascii()]
-            selective = selective_terms(should, read.beside(should))
+            selective = selective_terms(should, beside)
         return KeywordQuery(
             should=tuple(should),
             must=tuple(filter(None, must)),
             must_not=tuple(filter(None, must_not)),
             neighbours=tuple(read.pairs),
-            beside=read.beside(should),
+            beside=beside,
             selective=tuple(selective),
         )
 

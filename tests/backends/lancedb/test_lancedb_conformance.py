@@ -13,8 +13,10 @@ from commonplace.testing.store import FoundLaws
 from commonplace.testing.store.documents import DocumentLaws
 from commonplace.testing.store.keyword import MatchLaws, ScoreLaws
 from commonplace.testing.store.vectors import NearestLaws
-from commonplace_lancedb import keyword
+from commonplace_lancedb import held, keyword, maintenance
 from commonplace_lancedb.plugin import make_store
+from commonplace_lancedb.settings import LanceSettings, location_of
+from commonplace_lancedb.store import LanceStore
 
 if TYPE_CHECKING:
     from commonplace.protocols.parts import Store
@@ -57,3 +59,37 @@ class TestLanceStoreOfMany(MatchLaws, ScoreLaws, DocumentLaws):
 
     def open_store(self, directory: str) -> Store:
         return _open(directory)
+
+
+class _HeldInMemory:
+    """The rows are held in memory, as those of a bucket are."""
+
+    def open_store(self, directory: str) -> Store:
+        location = location_of(f"{directory}/index.sqlite", LanceSettings())
+        return LanceStore(location, held_bytes=1_000_000_000)
+
+
+class TestHeldLanceStoreAtItsCore(_HeldInMemory, TestLanceStoreAtItsCore):
+    pass
+
+
+@pytest.mark.slow
+class TestHeldLanceStore(_HeldInMemory, TestLanceStore):
+    pass
+
+
+@pytest.mark.slow
+class TestHeldLanceStoreOfMany(_HeldInMemory, TestLanceStoreOfMany):
+    pass
+
+
+@pytest.mark.slow
+class TestHeldLanceStoreThatIsTidiedOften(_HeldInMemory, TestLanceStore):
+    """Every write merges files, which gives all rows other addresses; or adds a few rows."""
+
+    @pytest.fixture(autouse=True, params=[0, 4])
+    def _often(self, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(maintenance, "_MOST_FRAGMENTS", 2)
+        monkeypatch.setattr(maintenance, "_LOOSE_ROWS", 0)
+        monkeypatch.setattr(held, "_TAIL", request.param)
+        monkeypatch.setattr(held, "_PARTS", 2)

@@ -12,6 +12,8 @@ from commonplace.text.facts import prose_lines
         ("one\n```sh\ncode\n```sh\nmore\n```\ntwo", [1, 7]),
         ("````md\n```\ncode\n```\n````\ntwo", [6]),
         ("~~~\n```\n~~~\ntwo", [4]),
+        ("```code``` in a line\ntwo", [1, 2]),
+        ("~~~ `sh`\ncode\n~~~\ntwo", [4]),
         ("one\n```\ncode that does not end", [1]),
         ("---\ntitle: x\n---\none", [4]),
     ],

@@ -16,7 +16,6 @@ from commonplace.config.splice import with_value as with_value
 from commonplace.config.splice import without as without
 from commonplace.config.splice import without_item as without_item
 from commonplace.config.values import Reading as Reading
-from commonplace.config.values import WrongValueError as WrongValueError
 from commonplace.dirs import expand_user as expand_user
 from commonplace.dirs import make_private_folder as make_private_folder
 from commonplace.dirs import write_whole as write_whole
@@ -142,6 +141,7 @@ from commonplace.model.plugins import Credentials as Credentials
 from commonplace.model.plugins import Group as Group
 from commonplace.model.plugins import Mount as Mount
 from commonplace.model.plugins import Probe as Probe
+from commonplace.model.plugins import WrongValueError as WrongValueError
 from commonplace.model.plugins import hookimpl as hookimpl
 from commonplace.model.plugins import setting as setting
 from commonplace.model.prompt import fenced as fenced

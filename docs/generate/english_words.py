@@ -31,21 +31,15 @@ symspellpy has them.
 
 from __future__ import annotations
 
-_LEVELS = {{
+LEVELS = {{
 {levels}
 }}
 
-_HIGHEST = {highest}
+HIGHEST = {highest}
+"""The level of a stem that would be in no passage; 0 is in every passage of 100 words."""
 
-RAREST = {rarest} / _HIGHEST
-"""Of what is not listed."""
-
-
-def rarities() -> dict[str, float]:
-    """How rare each stem is, 0..1 (0: in every passage of 100 words)."""
-    return {{
-        stem: level / _HIGHEST for level, stems in _LEVELS.items() for stem in stems.split()
-    }}
+RAREST = {rarest}
+"""The level of what is not listed."""
 '''
 
 

@@ -14,10 +14,10 @@ from commonplace.config.defaults import ORIGINAL_NAMES
 from commonplace.config.search import ExtraPath
 from commonplace.config.secret import Secret
 from commonplace.config.shape import Graft, Leaf
-from commonplace.config.values import Reading, WrongValueError, a_list, convert, each, kind_of
+from commonplace.config.values import Reading, a_list, convert, each, kind_of
 from commonplace.dirs import expand_user
 from commonplace.errors import suggest
-from commonplace.model.plugins import ConfigProblem, is_id
+from commonplace.model.plugins import ConfigProblem, WrongValueError, is_id
 from commonplace.model.tuples import NamedTuple
 
 if TYPE_CHECKING:

@@ -12,35 +12,16 @@ from commonplace.config.secret import Secret, substituted, variables
 from commonplace.config.shape import Branch, Leaf, Shape, is_group
 from commonplace.dirs import expand_user
 from commonplace.errors import suggest
+from commonplace.model.plugins import Group, WrongValueError
 
 if TYPE_CHECKING:
-    from commonplace.model.plugins import Group, Setting
+    from commonplace.model.plugins import Setting
 
 
 _LARGE = 2**63
 
-G = TypeVar("G", bound="Group")
+G = TypeVar("G", bound=Group)
 R = TypeVar("R")
-
-
-class WrongValueError(Exception):
-    """What is wrong with a value, in words that never quote it.
-
-    ``problems`` are pairs of words and the keys that lead from the value to the place.
-    """
-
-    def __init__(self, message: str, *below: str | int) -> None:
-        super().__init__(message)
-        self.problems: tuple[tuple[str, tuple[str | int, ...]], ...] = ((message, below),)
-
-    @classmethod
-    def together(cls, parts: Mapping[Any, WrongValueError]) -> WrongValueError:
-        """Everything that is wrong with the parts of one value, by key or index."""
-        wrong = cls("several problems")
-        wrong.problems = tuple(
-            (words, (key, *below)) for key, part in parts.items() for words, below in part.problems
-        )
-        return wrong
 
 
 class Reading:

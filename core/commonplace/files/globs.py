@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _STARS = r"(?:(?:^|(?<=/))(?:\*\*+/)+)|\*\*+|\*|\?"
 _EXTENDED = rf"{_STARS}|\[.[^\]]*\]"
-_BRACES = re.compile(r"\{([^}]*)\}")
+_BRACES = r"\{([^}]*)\}"
 _MOST_CHOICES = 64
 
 _STAR = "[^/]*"
@@ -48,7 +48,7 @@ def glob_regex(pattern: str, *, extended: bool = False) -> str:
 
 def _choices(pattern: str) -> list[str]:
     """The patterns that ``pattern`` stands for by its braces."""
-    parts = _BRACES.split(pattern)
+    parts = re.split(_BRACES, pattern)
     braces = [inside.split(",") for inside in parts[1::2]]
     number = 1
     for choices in braces:

@@ -8,6 +8,7 @@ backend answers, and the documents of a source stay as they were indexed.
 from __future__ import annotations
 
 from math import isfinite
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
 from commonplace.errors import CommonplaceError, DeadlineExceededError, UnavailableError, reason_of
@@ -44,6 +45,8 @@ _HANGING = 4
 
 FAILED = "failed: "
 """What the note of a ranker's step begins with, where the ranker was skipped for its failure."""
+
+_path_of = attrgetter("path")
 
 _KINDS = frozenset({"bm25", "cosine", "rank", "opaque"})
 _STAGES = ("fuse", "adjust", "select")
@@ -180,8 +183,9 @@ def scanned(source: Source) -> ScanReport:
         report: object = source.scan()
         if type(report) is not ScanReport:
             reason = f"its scan gave a {type(report).__name__}"
-        elif wrong := [ref for ref in report.documents if not _is_reference(ref)]:
-            given = f"{type(wrong[0]).__name__} {str(wrong[0])[:60]!r}"
+        elif not _are_references(report.documents):
+            wrong = next(ref for ref in report.documents if not _are_references((ref,)))
+            given = f"{type(wrong).__name__} {str(wrong)[:60]!r}"
             reason = f"its scan gave {given} for a document"
         else:
             return report
@@ -202,13 +206,18 @@ def scanned_paths(source: PartialSource, paths: Collection[str]) -> ScanReport |
         note = f"the source {source.id!r} failed to scan single paths: {_words(error)}"
         _log_once(f"paths of {source.id}", note)
         return None
-    if type(report) is not ScanReport or not all(map(_is_reference, report.documents)):
+    if type(report) is not ScanReport or not _are_references(report.documents):
         return None
     return report
 
 
-def _is_reference(ref: Any) -> bool:
-    return type(ref) is DocumentRef and type(ref.path) is str and bool(ref.path)
+def _are_references(refs: Collection[Any]) -> bool:
+    # Every search looks at its whole workspace: no call of our own for each document.
+    return (
+        set(map(type, refs)) <= {DocumentRef}
+        and set(map(type, map(_path_of, refs))) <= {str}
+        and "" not in map(_path_of, refs)
+    )
 
 
 def read_of(source: Source, ref: DocumentRef) -> Document | None:

@@ -35,6 +35,8 @@ class Switches:
 
     def off(self, name: str, distribution: str) -> str:
         """What switches off the entry point ``name``: a variable, a setting, or ``""``."""
+        if not (self.safe or self._only or self._disabled or self._rules):
+            return ""
         owner = canonical(distribution)
         if self.safe and owner != OWN_DISTRIBUTION:
             return SAFE

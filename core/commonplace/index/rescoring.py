@@ -204,7 +204,6 @@ def weights_of(query: KeywordQuery, chunks: int, holders: Mapping[str, int]) -> 
     English (:mod:`commonplace.text.english`) as if 100 further chunks were counted: in few notes
     every word is rare. A token that stands twice in the query counts twice.
     """
-    rarities, rarest = _rarities()
     tokens = query.should
     shares = script_weights(tokens)
     most = log(1 + (chunks + 0.5) / 0.5)
@@ -213,18 +212,22 @@ def weights_of(query: KeywordQuery, chunks: int, holders: Mapping[str, int]) -> 
         count = holders.get(token, 0)
         weight = log(1 + max(chunks - count + 0.5, 0.0) / (count + 0.5))
         if token.isascii() and token.isalpha():
-            weight = (chunks * weight + _PRIOR_CHUNKS * rarities.get(token, rarest) * most) / (
+            weight = (chunks * weight + _PRIOR_CHUNKS * rarity_of(token) * most) / (
                 chunks + _PRIOR_CHUNKS
             )
         weights[token] = weights.get(token, 0.0) + weight * shares[token]
     return weights
 
 
-@lru_cache(maxsize=1)
-def _rarities() -> tuple[Mapping[str, float], float]:
-    from commonplace.text.english import RAREST, rarities
+@lru_cache(maxsize=4_096)
+def rarity_of(stem: str) -> float:
+    """How rare ``stem`` is in English, 0..1 (0: in every passage of 100 words)."""
+    from commonplace.text.english import HIGHEST, LEVELS, RAREST
 
-    return rarities(), RAREST
+    # A process that searches once looks up a few stems: it makes no table of all.
+    line = f"\n{stem}\n"
+    levels = (level for level, stems in LEVELS.items() if line in stems.replace(" ", "\n"))
+    return next(levels, RAREST) / HIGHEST
 
 
 def _topic_of(chunk: StoredChunk) -> ChunkId:

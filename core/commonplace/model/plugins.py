@@ -229,7 +229,8 @@ def setting(about: str, *, default: Any = REQUIRED, **options: Any) -> Any:
       from a file once it has passed the limits;
     - ``known``: the names an open set of names has so far;
     - ``read``: a function of (value, :class:`~commonplace.config.values.Reading`) for what the
-      type does not say, or the name of one in :mod:`commonplace.config.reading`;
+      type does not say, or the name of one in :mod:`commonplace.config.reading`; it raises
+      :class:`WrongValueError`;
     - ``schema``: the JSON Schema of what ``read`` takes;
     - ``shown``: the default in words, where it is not a constant;
     - ``path``: a file or folder: ``~`` is expanded, a relative one is relative to its file;
@@ -241,6 +242,26 @@ def setting(about: str, *, default: Any = REQUIRED, **options: Any) -> Any:
     - ``veiled``: ``repr`` leaves it out, as it may hold what must not be seen.
     """
     return Setting(about, default, options)
+
+
+class WrongValueError(Exception):
+    """What is wrong with a value, in words that never quote it.
+
+    ``problems`` are pairs of words and the keys that lead from the value to the place.
+    """
+
+    def __init__(self, message: str, *below: str | int) -> None:
+        super().__init__(message)
+        self.problems: tuple[tuple[str, tuple[str | int, ...]], ...] = ((message, below),)
+
+    @classmethod
+    def together(cls, parts: Mapping[Any, WrongValueError]) -> WrongValueError:
+        """Everything that is wrong with the parts of one value, by key or index."""
+        wrong = cls("several problems")
+        wrong.problems = tuple(
+            (words, (key, *below)) for key, part in parts.items() for words, below in part.problems
+        )
+        return wrong
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(setting,))

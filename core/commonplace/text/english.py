@@ -6,7 +6,7 @@ symspellpy has them.
 
 from __future__ import annotations
 
-_LEVELS = {
+LEVELS = {
     0: """
 a and in of the to
 """,
@@ -240,12 +240,8 @@ weak wet width wildlif wilson worri yeah yield
 """,
 }
 
-_HIGHEST = 15
+HIGHEST = 15
+"""The level of a stem that would be in no passage; 0 is in every passage of 100 words."""
 
-RAREST = 9 / _HIGHEST
-"""Of what is not listed."""
-
-
-def rarities() -> dict[str, float]:
-    """How rare each stem is, 0..1 (0: in every passage of 100 words)."""
-    return {stem: level / _HIGHEST for level, stems in _LEVELS.items() for stem in stems.split()}
+RAREST = 9
+"""The level of what is not listed."""

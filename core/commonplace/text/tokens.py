@@ -290,9 +290,10 @@ def identifier_parts(word: str) -> list[str]:
         whole = name.islower() or name.isupper() or not name.isascii()
         for part in [name] if whole else _camel_pattern().findall(name):
             found.append(part)
-            numbered = _numbered_pattern().fullmatch(part)
-            if numbered:
-                found += [half for half in numbered.groups() if half]
+            letters = part.strip("0123456789")  # a pattern would take long to compile
+            if len(letters) > 1 and letters.isascii() and letters.isalpha():
+                halves = [half for half in part.partition(letters) if half]
+                found += halves if len(halves) == 2 else []
     if found and found[0] == word:
         del found[0]
     return found
@@ -393,8 +394,3 @@ def _camel_pattern() -> re.Pattern[str]:
         r"|[A-Z]"
         r"|[0-9]+[a-z]*"
     )
-
-
-@cache
-def _numbered_pattern() -> re.Pattern[str]:
-    return re.compile(r"([a-zA-Z]{2,})([0-9]+)|([0-9]+)([a-zA-Z]{2,})")

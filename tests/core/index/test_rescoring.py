@@ -7,9 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commonplace.index.rescoring import DEPTH, rescored, script_weights, weights_of
+from commonplace.index.rescoring import (
+    DEPTH,
+    rarity_of,
+    rescored,
+    script_weights,
+    weights_of,
+)
 from commonplace.model.search import Found, KeywordMatches, KeywordQuery, StoredChunk, TermCounts
-from commonplace.text.english import RAREST, rarities
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -141,10 +146,11 @@ def test_a_word_that_is_common_in_english_weighs_less_until_the_notes_tell() -> 
 
 
 def test_the_stems_of_english_are_from_common_to_rare() -> None:
-    levels = [rarities().get(stem, RAREST) for stem in ("the", "time", "engin", "gearbox")]
+    levels = [rarity_of(stem) for stem in ("the", "time", "engin", "gearbox")]
     assert levels == sorted(set(levels))
-    assert (levels[0], levels[-1]) == (0, RAREST)
-    assert RAREST < 1
+    assert levels[0] == 0
+    assert rarity_of("gearbox") == rarity_of("notaword") < 1
+    assert rarity_of("a and") == rarity_of("") == rarity_of("notaword")  # neither is one stem
 
 
 def test_what_a_script_shows_to_be_grammar_weighs_less() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 import subprocess
 from functools import cache
@@ -57,6 +56,7 @@ _PATTERNS = [
     )
     for words, better in TEXT.items()
 ]
+_CLASS = re.compile(r"^[ \t]*class[ \t]+(\w+)", re.MULTILINE)
 _WORDS_OF_A_NAME = re.compile(r"[A-Z][a-z0-9]*")
 
 
@@ -94,10 +94,9 @@ def retired(path: str) -> list[str]:
 
 def _classes(text: str) -> list[tuple[int, str]]:
     return [
-        (node.lineno, node.name)
-        for node in ast.walk(ast.parse(text))
-        if isinstance(node, ast.ClassDef)
-        and (node.name in WHOLE or PARTS & set(_WORDS_OF_A_NAME.findall(node.name)))
+        (text.count("\n", 0, match.start(1)) + 1, match[1])
+        for match in _CLASS.finditer(text)
+        if match[1] in WHOLE or PARTS & set(_WORDS_OF_A_NAME.findall(match[1]))
     ]
 
 

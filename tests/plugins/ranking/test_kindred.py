@@ -112,6 +112,7 @@ def test_kindred_tasks_get_their_instruction_and_neutral_ones_none(
     assert len(false) <= FALSE * len(neutral(half)), false
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("half", LEAST)
 def test_the_same_with_the_instructions_of_all_languages_at_once(tmp_path: Path, half: str) -> None:
     with opened(tmp_path, (note for note, _ in pairs(half))) as memory:

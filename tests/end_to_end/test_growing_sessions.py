@@ -261,9 +261,7 @@ def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("small_pieces")
-@pytest.mark.parametrize(
-    "kind", [SqliteStore, pytest.param(WithoutAppend, marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("kind", [SqliteStore, pytest.param(WithoutAppend, marks=pytest.mark.slow)])
 @example(history=[*BORDER, ("append", LONG), ("sync", False), ("append", STAMPED * 9)])
 @example(history=[("append", STAMPED + LONG * 3), ("sync", True), ("append", LONG)])
 @example(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 from commonplace.plugin import TermCounts, newest_first
 from commonplace_sqlite.pruning import essential_tokens
@@ -117,8 +116,7 @@ def best(
 ) -> Ranked:
     """The best ``limit`` rows by ``tokens``, with scores above 0; ties as in :func:`in_order`.
 
-    ``counts``, from :func:`able_to_count`, holds on each of these rows how often it has the tokens
-    ``counted`` afterwards.
+    ``counts`` has each of these rows afterwards, with what it has of the tokens ``counted``.
     """
     if live.counted:
         common = common_terms(connection, live, tokens)
@@ -135,53 +133,40 @@ def best(
         # Day, source, path and position decide between ties, so all of them are needed.
         rows = _rows(connection, live.id, _NOT_WORSE, expression, clauses, rows[-1][1])
     ranked = in_order(connection, live.id, [(row[0], -row[1]) for row in rows], limit)
-    if counts is not None and (others := [id_ for id_, _ in ranked if id_ not in counts]):
+    if counts is not None and (others := [id_ for id_, _ in ranked if id_ not in counts.rows]):
         values = any_of(counted), ids_in(others)
         connection.execute(of_build(_COUNTED, live.id), values).fetchall()
     return ranked
 
 
-class Counts(dict[int, tuple[dict[int, float], int]]):
-    """By chunk, how often it has each phrase of the query, by number, and its length in tokens.
+class Counts:
+    """How often the rows that SQLite ranks on one connection have the tokens of a query.
 
-    What it has in ``extra`` counts 0.4, and phrases that it has not are left out. ``average`` is
-    the mean length of all chunks.
+    ``rows`` are filled by ``term_counts`` in a statement, by chunk. What a chunk has in ``extra``
+    counts 0.4. ``average`` is the mean length of all chunks.
     """
 
-    average = 0.0
+    def __init__(self, connection: apsw.Connection) -> None:
+        self.rows: dict[int, TermCounts] = {}
+        self.begin(())
+        connection.register_fts5_function("term_counts", self._count)
 
+    def begin(self, tokens: Sequence[str]) -> None:
+        """Forget all, for a query of ``tokens``."""
+        self.tokens, self.average = tokens, 0.0
+        self.rows.clear()
 
-_COUNTS: WeakKeyDictionary[Any, Counts] = WeakKeyDictionary()
-
-
-def able_to_count(connection: apsw.Connection) -> Counts:
-    """Define ``term_counts`` for ``connection``, and return the dictionary that it fills, empty."""
-    counts = _COUNTS.get(connection)
-    if counts is None:  # not when it is opened: this reads the file
-        _COUNTS[connection] = counts = Counts()
-        connection.register_fts5_function("term_counts", partial(_count, counts))
-    counts.clear()
-    counts.average = 0.0
-    return counts
-
-
-def _count(counts: Counts, api: apsw.FTS5ExtensionApi, *_: object) -> None:
-    # Called for several times as many rows as are kept, each of which has few of the phrases.
-    if not counts:
-        counts.average = api.column_total_size() / api.row_count
-    columns, locations = api.phrase_columns, api.phrase_locations
-    said: dict[int, float] = {}
-    for number in range(api.phrase_count):
-        if columns(number):
-            body, head, extra = locations(number)
-            said[number] = len(body) + len(head) + 0.4 * len(extra)
-    counts[api.rowid] = said, api.column_size()
-
-
-def counts_of(tokens: Sequence[str], said: tuple[dict[int, float], int]) -> TermCounts:
-    """The counts of a row for a query of ``tokens``; see :class:`Counts`."""
-    found, length = said
-    return TermCounts({tokens[number]: count for number, count in found.items()}, length)
+    def _count(self, api: apsw.FTS5ExtensionApi, *_: object) -> None:
+        # Called for several times as many rows as are kept, each of which has few of the phrases.
+        if not self.rows:
+            self.average = api.column_total_size() / api.row_count
+        columns, locations, tokens = api.phrase_columns, api.phrase_locations, self.tokens
+        counts: dict[str, float] = {}
+        for number in range(api.phrase_count):
+            if columns(number):
+                body, head, extra = locations(number)
+                counts[tokens[number]] = len(body) + len(head) + 0.4 * len(extra)
+        self.rows[api.rowid] = TermCounts(counts, api.column_size())
 
 
 def _lowest_of_best(

@@ -166,11 +166,11 @@ COUNT_COMMIT = "UPDATE counter SET next = next + 1 WHERE name = 'commit'"
 
 COMMITS = "SELECT next FROM counter WHERE name = 'commit'"
 
-FIRST_VERSION = 6
+FIRST_VERSION = 7
 """That of the first files whose tokens and vectors are stored as now; older ones are rebuilt."""
 
 MIGRATIONS: Sequence[Migration] = ()
-"""Step ``n`` leads from version ``n + 6`` to ``n + 7``; each runs inside one transaction."""
+"""Step ``n`` leads from version ``n + 7`` to ``n + 8``; each runs inside one transaction."""
 
 VERSION = FIRST_VERSION + len(MIGRATIONS)
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         StoredDocument,
         Where,
     )
+    from commonplace_sqlite.keyword import Counts
     from commonplace_sqlite.vectors.searching import VectorSearch
 
 
@@ -60,6 +61,7 @@ class SqliteStore:
         self._written = 0
         self._extension = vectors, vector_extension
         self._search = search
+        self._counted: tuple[apsw.Connection, Counts] | None = None
 
     @contextmanager
     def writer(self, *, wait: float) -> Iterator[None]:
@@ -128,17 +130,18 @@ class SqliteStore:
             if found is None:
                 return KeywordMatches()
             connection, live = found
-            from commonplace_sqlite.keyword import able_to_count, counts_of, holders_of, keyword
+            from commonplace_sqlite.keyword import holders_of, keyword
 
-            said = None if query.plain else able_to_count(connection)
-            ranked = keyword(connection, live, query, where, limit, said)
-            tokens = [token for token in query.terms if token]
+            counts = None if query.plain else self._counts_of(connection)
+            if counts is not None:
+                counts.begin([token for token in query.terms if token])
+            ranked = keyword(connection, live, query, where, limit, counts)
             return KeywordMatches(
                 rows.found(connection, live.id, ranked),
                 live.chunks,
                 holders_of(connection, live, query.terms),
-                tuple([counts_of(tokens, said[id_]) for id_, _ in ranked]) if said else (),
-                said.average if said else 0.0,
+                tuple([counts.rows[id_] for id_, _ in ranked]) if counts else (),
+                counts.average if counts else 0.0,
             )
 
     def holders(self, tokens: Collection[str]) -> Mapping[str, int]:
@@ -259,7 +262,7 @@ class SqliteStore:
 
     def close(self) -> None:
         """Let go of the file."""
-        self._search = None
+        self._search = self._counted = None
         self._database.close()
 
     @contextmanager
@@ -270,6 +273,13 @@ class SqliteStore:
         with self._database.reading(deadline) as connection:
             live = schema.live_build(connection)
             yield None if connection is None or live is None else (connection, live)
+
+    def _counts_of(self, connection: apsw.Connection) -> Counts:
+        from commonplace_sqlite.keyword import Counts
+
+        if self._counted is None or self._counted[0] is not connection:
+            self._counted = connection, Counts(connection)  # which reads the file
+        return self._counted[1]
 
     def _vector_search(self) -> VectorSearch:
         from commonplace_sqlite.vectors.searching import VectorSearch

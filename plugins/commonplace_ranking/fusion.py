@@ -249,15 +249,20 @@ class Recency:
     def rank(self, hits: Sequence[Candidate], context: RankContext) -> list[Candidate]:
         """Apply the prior; notes of the future count as today's."""
         today = int(context.now // _DAY)
-        return [self._aged(hit, today) for hit in hits]
+        factors: dict[str | None, tuple[float, str]] = {None: (1.0, "no date")}
+        aged = []
+        for hit in hits:
+            day = hit.chunk.day
+            if (known := factors.get(day)) is None:
+                known = factors[day] = self._factor(day or "", today)
+            factor, note = known
+            aged.append(with_step(hit, self.id, hit.score * factor, note))
+        return aged
 
-    def _aged(self, hit: Candidate, today: int) -> Candidate:
-        day = hit.chunk.day
-        if day is None:
-            return with_step(hit, self.id, hit.score, "no date")
+    def _factor(self, day: str, today: int) -> tuple[float, str]:
         age = max(0, today - days_since_epoch(day))
         factor = 1 - self._weight * (1 - 0.5 ** (age / self._half_life))
-        return with_step(hit, self.id, hit.score * factor, f"x {factor:.3f}, {age} days")
+        return factor, f"x {factor:.3f}, {age} days"
 
 
 def days_since_epoch(day: str) -> int:

@@ -91,16 +91,15 @@ class _Scored(NamedTuple):
     @property
     def note(self) -> str:
         """How the score came about, for explanations."""
-        names = ("words side by side", "document", "date")
-        shares = (_SIDE_BY_SIDE, _DOCUMENT, _DATE)
-        raised = [
-            f"{share:g} x {part:.2f} {name}"
-            for share, part, name in zip(shares, self.parts, names, strict=True)
-            if part
-        ]
-        note = f"{self.words:.3f}"
-        if raised:
-            note += f" x (1 + {' + '.join(raised)})"
+        beside, topic, near = self.parts
+        raised = ""
+        if beside:
+            raised += f" + {_SIDE_BY_SIDE:g} x {beside:.2f} words side by side"
+        if topic:
+            raised += f" + {_DOCUMENT:g} x {topic:.2f} document"
+        if near:
+            raised += f" + {_DATE:g} x {near:.2f} date"
+        note = f"{self.words:.3f} x (1{raised})" if raised else f"{self.words:.3f}"
         return f"{note} x {self.spread:.2f} for what stands before it" if self.spread < 1 else note
 
 
@@ -361,7 +360,8 @@ def with_finite_scores(found: Sequence[Found]) -> tuple[Found, ...]:
 
     Infinity and NaN are none, nor are numbers that a sum could make infinite.
     """
-    if all(_is_usable(item.score) and _is_usable(item.evidence or 0.0) for item in found):
+    least, most = -_LARGEST_SCORE, _LARGEST_SCORE
+    if all(least < item.score < most and least < (item.evidence or 0) < most for item in found):
         return tuple(found)
     given = [i if _is_usable(i.evidence or 0.0) else i._replace(evidence=None) for i in found]
     last = [item._replace(score=0.0) for item in given if not _is_usable(item.score)]

@@ -113,10 +113,6 @@ def hits_of(
     return tuple(hits)
 
 
-def _cited(chunk: StoredChunk) -> str:
-    return cited(chunk.path, chunk.start_line, chunk.end_line)
-
-
 def neighbours(hits: Sequence[Candidate]) -> int:
     """How many of ``hits`` touch or overlap the one before them in their document."""
     lines = sorted((hit.chunk.path, hit.chunk.start_line, hit.chunk.end_line) for hit in hits)
@@ -144,18 +140,21 @@ class Folding:
     def add(self, candidates: Iterable[Candidate], *, limit: int) -> None:
         """Put each to those that say the same; of others begin up to ``limit`` groups."""
         for candidate in candidates:
-            alike = self._alike.setdefault(self._matched(candidate.chunk), [])
-            # Facts are read where hits match the same words, and as far as they are the same.
-            facts = self._facts(candidate.chunk) if alike else iter(())
-            first = _said(islice(facts, 1))
-            near = [group for group in alike if first <= group.said]
-            said = first.union(_said(facts) if near else ())
-            group = next((group for group in near if group.said == said), None)
-            if group is not None:
+            matched = self._matched(candidate.chunk)
+            alike = self._alike.get(matched, ())
+            if alike and (group := self._saying(candidate.chunk, alike)):
                 group.add(candidate)
             elif len(self._groups) < limit:
                 self._groups.append(_Group(candidate, self._facts))
-                alike.append(self._groups[-1])
+                self._alike.setdefault(matched, []).append(self._groups[-1])
+
+    def _saying(self, chunk: StoredChunk, alike: Sequence[_Group]) -> _Group | None:
+        """That of ``alike`` which says the same; facts are read as far as they are the same."""
+        facts = self._facts(chunk)
+        first = _said(islice(facts, 1))
+        near = [group for group in alike if first <= group.said]
+        said = first.union(_said(facts) if near else ())
+        return next((group for group in near if group.said == said), None)
 
     def since(self) -> str | None:
         """The oldest day that stands for several hits; ``None`` where no two dated ones fold."""
@@ -178,11 +177,13 @@ class Folding:
         return [group.newest() for group in self._groups]
 
     def _matched(self, chunk: StoredChunk) -> object:
-        """What of the query a chunk matches; of an undated one, its tokens."""
+        """What of the query a chunk matches; of an undated one, its first words."""
         if chunk.day is None:
-            return chunk.source, chunk.body
-        lower = chunk.text.lower()
-        return chunk.source, frozenset([word for word in self._words if _begins(word, lower)])
+            return chunk.source, *chunk.text.split(None, 8)[:8]
+        return chunk.source, frozenset(self._words_in(chunk.text.lower()))
+
+    def _words_in(self, lower: str) -> list[str]:
+        return [word for word in self._words if word in lower and _begins(word, lower)]
 
     def _facts(self, chunk: StoredChunk) -> Iterator[_Fact]:
         """What each line of a chunk says that matches, and its value; of an undated one, all."""
@@ -190,9 +191,8 @@ class Folding:
 
         if chunk.day is None:
             return iter([(" ".join(chunk.text.split()), "")])
-        whole, lower = chunk.text.split("\n"), chunk.text.lower()
-        words = [word for word in self._words if _begins(word, lower)]
-        lines = [line for line in whole if any(_begins(word, line.lower()) for word in words)]
+        whole = chunk.text.split("\n")
+        lines = [line for line in whole if self._words_in(line.lower())]
         # A heading, or what ends like one, says nothing without what stands below it.
         said = whole if not lines or any(map(_is_heading, lines)) else lines
         return map(without_value, said)

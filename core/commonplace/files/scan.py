@@ -27,6 +27,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
+from contextlib import contextmanager
 from operator import attrgetter
 from stat import S_ISREG
 from typing import TYPE_CHECKING
@@ -45,6 +46,20 @@ if TYPE_CHECKING:
 
 
 _PARENTS = frozenset({"", os.pardir})
+
+
+@contextmanager
+def _by_descriptor(folder: str) -> Iterator[Iterator[os.DirEntry[str]]]:
+    # Each entry is then looked at by its name alone: by whole paths that takes a fifth longer.
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        with os.scandir(descriptor) as entries:
+            yield entries
+    finally:
+        os.close(descriptor)
+
+
+_SCANDIR: Scandir = _by_descriptor if os.scandir in os.supports_fd else os.scandir
 
 
 class Findings:
@@ -214,6 +229,7 @@ class _Listing:
         # This loop is what a scan costs: local names, and for most notes no call of our own.
         source, prefix, add = self.findings.source, self.prefix, self.findings.documents.append
         simple, suffix = self.taken is None, self.root.suffix
+        location = os.path.join(self.location, "")
         trouble: OSError | None = None
         entry = None
         for entry in entries:
@@ -226,7 +242,7 @@ class _Listing:
                 if not S_ISREG(found.st_mode):
                     self._enter(entry)
                 elif (simple and name.isascii()) or self._is_wanted(name):
-                    add(DocumentRef(source, prefix + name, entry.path, stamp_of(found)))
+                    add(DocumentRef(source, prefix + name, location + name, stamp_of(found)))
             except FileNotFoundError:
                 continue  # deleted since it was listed
             except OSError as error:
@@ -269,7 +285,7 @@ _MISSING = f"it is missing: {_KEPT}"
 _EMPTY = f"it holds nothing: {_KEPT}"
 
 
-def scan(roots: Roots, *, source: str = "memory", scandir: Scandir = os.scandir) -> ScanReport:
+def scan(roots: Roots, *, source: str = "memory", scandir: Scandir = _SCANDIR) -> ScanReport:
     """All notes below ``roots``, by stored path; ``source`` is the id their references carry.
 
     A note reachable by two roots comes once, by the first of them. Never raises for what it meets
@@ -289,7 +305,7 @@ def scan(roots: Roots, *, source: str = "memory", scandir: Scandir = os.scandir)
 
 
 def scan_root(
-    root: Root, *, source: str, workspace: str = "", scandir: Scandir = os.scandir
+    root: Root, *, source: str, workspace: str = "", scandir: Scandir = _SCANDIR
 ) -> ScanReport:
     """All files below one root by the rules of :func:`scan`.
 

@@ -106,11 +106,14 @@ def test_what_a_scan_finds_can_be_read_with_the_same_stamp(tree: Tree) -> None:
 
 
 _COUNT = """
+import os
 import sys
 opened = []
 watching = False
 def audit(event, args):
-    if watching and event in ("open", "os.open"):
+    # A folder that is opened to be listed is no file.
+    is_folder = event == "open" and args[2] & getattr(os, "O_DIRECTORY", 0)
+    if watching and event in ("open", "os.open") and not is_folder:
         opened.append(str(args[0]))
 sys.addaudithook(audit)
 from commonplace_notes import plugin

@@ -9,7 +9,7 @@ from commonplace.plugin import Found, IndexCorruptError, Lookup, StoredChunk, St
 from commonplace_sqlite.schema import of_build
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     import apsw
 
@@ -21,6 +21,7 @@ FROM document_<n>
 
 _ONE = f"{_DOCUMENTS}WHERE source = ? AND path = ?"
 _TOTAL = "SELECT count(*) FROM document_<n>"
+_STAMPS = "SELECT path, stamp FROM document_<n> WHERE source = ? AND fingerprint = ?"
 
 _CHUNKS = """
 SELECT c.id, d.source, d.path, c.start_line, c.end_line, t.text, c.heading, d.day, d.trust, t.body
@@ -40,6 +41,20 @@ def documents(connection: apsw.Connection, build: int) -> list[StoredDocument]:
         else _restored(source, path, digest, stamp, fingerprint, resume)
         for plain, source, path, digest, stamp, fingerprint, resume in rows
     ]
+
+
+def holds(
+    connection: apsw.Connection, build: int, documents: Mapping[tuple[str, str], Mapping[str, str]]
+) -> bool:
+    """Whether a build holds these documents and no others; not for paths stored as bytes."""
+    if connection.execute(of_build(_TOTAL, build)).get != sum(map(len, documents.values())):
+        return False
+    for (source, fingerprint), stamps in documents.items():
+        values = text_in(source), text_in(fingerprint)
+        held: Any = connection.execute(of_build(_STAMPS, build), values).fetchall()
+        if dict(held) != stamps:
+            return False
+    return True
 
 
 def lookup(connection: apsw.Connection, build: int, keys: Collection[tuple[str, str]]) -> Lookup:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         Lookup,
         Nearest,
         SpaceInfo,
+        Stamp,
         StoredDocument,
         Where,
     )
@@ -44,7 +45,8 @@ class SqliteStore:
     """
 
     capabilities = frozenset(
-        {"keyword", "phrases", "counts", "term_counts", "vectors", "append", "persistent", "lookup"}
+        {"keyword", "phrases", "counts", "term_counts", "vectors", "append", "persistent"}
+        | {"lookup", "holds"}
     )
 
     def __init__(
@@ -113,6 +115,13 @@ class SqliteStore:
             schema.need(connection, build)
             assert connection is not None, "it has the build"
             return rows.lookup(connection, build.id, keys)
+
+    def holds(self, build: Build, documents: Mapping[tuple[str, str], Mapping[str, Stamp]]) -> bool:
+        """Whether ``build`` holds these documents and no others, as they are."""
+        with self._database.reading() as connection:
+            schema.need(connection, build)
+            assert connection is not None, "it has the build"
+            return rows.holds(connection, build.id, documents)
 
     def put_documents(self, build: Build, changes: Sequence[Change]) -> None:
         """Apply all of ``changes`` or none."""

@@ -184,6 +184,7 @@ from commonplace.protocols.managers import Ranker as Ranker
 from commonplace.protocols.parts import Chunker as Chunker
 from commonplace.protocols.parts import ConfiguredPath as ConfiguredPath
 from commonplace.protocols.parts import GrowingSource as GrowingSource
+from commonplace.protocols.parts import HoldsStore as HoldsStore
 from commonplace.protocols.parts import LookupStore as LookupStore
 from commonplace.protocols.parts import PartialSource as PartialSource
 from commonplace.protocols.parts import Source as Source

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, cast
 
 from commonplace.errors import IndexBusyError, IndexCorruptError, UnavailableError
@@ -15,7 +16,7 @@ from commonplace.index.builds import (
     is_current,
     live_build,
 )
-from commonplace.index.planning import lies_under, plan_changes, scan_sources
+from commonplace.index.planning import Plan, lies_under, plan_changes, scan_sources
 from commonplace.model.reports import Progress, SyncReport
 from commonplace.model.tuples import NamedTuple
 from commonplace.resilience.deadline import NEVER, Deadline
@@ -26,11 +27,11 @@ if TYPE_CHECKING:
 
     from commonplace.index.builds import Target
     from commonplace.index.indexing import Indexer
-    from commonplace.index.planning import Plan, SourceScan
+    from commonplace.index.planning import SourceScan
     from commonplace.model.documents import Build, RootFailure, StoredDocument
     from commonplace.model.reports import ProgressCallback
     from commonplace.protocols.managers import MemoryManager
-    from commonplace.protocols.parts import Chunker, EventualStore, Source, Store
+    from commonplace.protocols.parts import Chunker, EventualStore, HoldsStore, Source, Store
     from commonplace.text.analyse import Analyser
 
 
@@ -56,6 +57,9 @@ class SyncOptions(NamedTuple):
     deadline: Deadline
     progress: ProgressCallback | None
     wait: float
+
+
+_stamp_by_path = attrgetter("path", "stamp")
 
 
 class IndexSync(NamedTuple):
@@ -241,6 +245,15 @@ class IndexSync(NamedTuple):
     def _plan(self, build: Build | None, scans: list[SourceScan]) -> Plan:
         if build is None:
             return plan_changes((), scans)
+        if "holds" in self.store.capabilities:
+            found = {
+                (scan.source, scan.fingerprint): dict(map(_stamp_by_path, scan.report.documents))
+                for scan in scans
+            }
+            total = sum(len(scan.report.documents) for scan in scans)
+            once = sum(map(len, found.values())) == total  # no path comes twice
+            if once and cast("HoldsStore", self.store).holds(build, found):
+                return Plan((), (), total, 0)
         return plan_changes(self.store.documents(build), scans, configured=self.configured)
 
 

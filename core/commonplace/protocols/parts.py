@@ -282,6 +282,21 @@ class LookupStore(Store, Protocol):
         ...
 
 
+class HoldsStore(Store, Protocol):
+    """A store that quickly compares all its documents (capability ``holds``).
+
+    Most searches find nothing new: where a store does not, all documents are read to know that.
+    """
+
+    def holds(self, build: Build, documents: Mapping[tuple[str, str], Mapping[str, Stamp]]) -> bool:
+        """Whether ``build`` holds these documents and no others, as they are.
+
+        ``documents`` are stamps by path, by (source, fingerprint). ``False`` says nothing: it may
+        also be given for documents that take long to compare.
+        """
+        ...
+
+
 class EventualStore(Store, Protocol):
     """A store that finds a moment later what was written (capability ``eventual``).
 

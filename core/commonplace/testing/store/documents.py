@@ -45,9 +45,11 @@ from commonplace.testing.strategies import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from commonplace.model.chunks import AppendDocument, PutDocument
     from commonplace.model.documents import Stamp
-    from commonplace.protocols.parts import LookupStore, Store, VectorStore
+    from commonplace.protocols.parts import HoldsStore, LookupStore, Store, VectorStore
     from commonplace.testing.base import Batch, Corpus
     from commonplace.testing.store.lifetime import Poison
 
@@ -193,6 +195,35 @@ class DocumentLaws(StoreLaws):
         assert len(found.documents) == len(every)
         assert set(found.documents) == every
         assert cast("LookupStore", store).lookup(build, ()) == ((), len(every))
+
+    @law("holds", corpus=corpora(), data=st.data())
+    def test_it_knows_whether_it_holds_just_these(
+        self, store: Store, corpus: Corpus, data: st.DataObject
+    ) -> None:
+        """Neither another stamp or fingerprint, nor one document more or less is the same."""
+        publish(store, *corpus)
+        build = live_build(store)
+        exact: dict[tuple[str, str], dict[str, str]] = {}
+        for one in store.documents():
+            exact.setdefault((one.source, one.fingerprint), {})[one.path] = one.stamp
+
+        def holds(documents: Mapping[tuple[str, str], Mapping[str, str]]) -> bool:
+            return cast("HoldsStore", store).holds(build, documents)
+
+        plain = all(text.isascii() for one in store.documents() for text in one)
+        assert holds(exact) or not plain
+        assert not holds({**exact, ("elsewhere", ""): {"memory/never.md": "1"}})
+        if exact:
+            key = data.draw(st.sampled_from(sorted(exact)))
+            path = data.draw(st.sampled_from(sorted(exact[key])))
+            others = {one: given for one, given in exact.items() if one != key}
+            fewer = {one: stamp for one, stamp in exact[key].items() if one != path}
+            stamp = exact[key][path]
+            assert not holds({**others, key: fewer})
+            assert not holds({**others, key: {**fewer, path: f"{stamp}0"}})
+            assert not holds({**others, key: {**fewer, f"{path}/never.md": stamp}})
+            assert not holds({**others, (key[0], f"{key[1]} new"): exact[key]})
+            assert not holds({**others, (f"{key[0]} new", key[1]): exact[key]})
 
 
 def _answers(store: Store) -> object:

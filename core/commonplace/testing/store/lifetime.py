@@ -83,7 +83,7 @@ class StoreLaws(Laws):
 
 
 _KNOWN = {"keyword", "phrases", "counts", "term_counts", "vectors", "append"}
-_KNOWN |= {"persistent", "eventual", "lookup"}
+_KNOWN |= {"persistent", "eventual", "lookup", "holds"}
 
 
 class LifetimeLaws(StoreLaws):
@@ -102,6 +102,7 @@ class LifetimeLaws(StoreLaws):
             "counts": "holders",
             "eventual": "refresh",
             "lookup": "lookup",
+            "holds": "holds",
         }
         assert all(hasattr(store, named[one]) for one in store.capabilities & set(named))
         assert store.capabilities, "a store that can do nothing"

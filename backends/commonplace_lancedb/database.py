@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import time
+from contextlib import contextmanager
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from commonplace.plugin import IndexCorruptError
@@ -14,7 +17,7 @@ from commonplace_lancedb.holding import Holder
 from commonplace_lancedb.snapshot import Snapshot
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from commonplace.plugin import Deadline
     from commonplace_lancedb.head import Head
@@ -209,9 +212,37 @@ class Database:
 def _lancedb() -> Any:
     """The module, which writes a log to standard error by default."""
     os.environ.setdefault("LANCEDB_LOG", "off")
+    if "lancedb" not in sys.modules:
+        with _checks_made_at_first_use():
+            import lancedb
     import lancedb
 
     return lancedb
+
+
+@contextmanager
+def _checks_made_at_first_use() -> Iterator[None]:
+    """Let pydantic make the checks of a function's arguments when it is first called.
+
+    LanceDB imports a client of a service with hundreds of functions, which are hardly ever called:
+    to make their checks takes a third of the import.
+    """
+    try:
+        pydantic: Any = import_module("pydantic")
+        made_at_once = pydantic.validate_call
+    except (ImportError, AttributeError):  # then LanceDB does without it
+        yield
+        return
+
+    def validate_call(*function: Any, config: Any = None, **options: Any) -> Any:
+        late = {**(config or {}), "defer_build": True}
+        return made_at_once(*function, config=late, **options)
+
+    pydantic.validate_call = validate_call
+    try:
+        yield
+    finally:
+        pydantic.validate_call = made_at_once
 
 
 def _can_open(folder: str) -> bool:

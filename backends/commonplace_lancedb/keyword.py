@@ -7,6 +7,7 @@ the build that is searched, whatever else is in the table.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from commonplace.plugin import TermCounts, hit_order
@@ -173,7 +174,13 @@ def holders_of(
 
 
 def _count_among(rows: Sequence[Candidate], tokens: Sequence[str]) -> dict[str, float]:
-    return {token: sum(counts_of(one.columns, token) > 0 for one in rows) for token in tokens}
+    words = {token for token in tokens if " " not in token}
+    phrases = [token for token in tokens if " " in token]
+    seen: Counter[str] = Counter()
+    for one in rows:
+        seen.update(words.intersection(one.columns[0].split(" ")))
+        seen.update(phrase for phrase in phrases if has(one.columns, phrase.split(" ")))
+    return {token: seen[token] for token in tokens}
 
 
 def _held_by(snapshot: Snapshot, build: BuildState, token: str, deadline: Deadline) -> float:

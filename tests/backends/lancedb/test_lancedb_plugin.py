@@ -62,3 +62,20 @@ assert not {"lancedb", "pyarrow", "numpy"} & set(sys.modules)
     path = str(tmp_path / "index.sqlite")
     subprocess.run([sys.executable, "-c", program, path], check=True)
     assert not list(tmp_path.iterdir()), "to look leaves nothing behind"
+
+
+def test_pydantic_is_as_it_was_once_the_library_is_imported(lancedb_installed: None) -> None:
+    program = """
+import pydantic
+from commonplace_lancedb.database import _lancedb
+before = pydantic.validate_call
+assert _lancedb().connect
+assert pydantic.validate_call is before
+from lance_namespace_urllib3_client.api.tag_api import TagApi
+try:
+    TagApi.list_table_tags(TagApi(), id=object())
+except pydantic.ValidationError:
+    print("checked")
+"""
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
+    assert done.stdout == b"checked\n", "what is checked late is checked all the same"

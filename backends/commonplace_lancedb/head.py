@@ -216,7 +216,10 @@ class BuildState:
 
 @frozen
 class Head:
-    """``revision`` goes up with every commit of the namespace; two that saw the same one clash."""
+    """``revision`` goes up with every commit of the namespace; two that saw the same one clash.
+
+    By how much is drawn at random, so that no other history of the table comes by the same.
+    """
 
     revision: int = 0
     builds: tuple[BuildState, ...] = ()
@@ -248,7 +251,7 @@ class Head:
         )
         return evolve(self, builds=builds)
 
-    def next(self) -> Head:
+    def next(self, step: int = 1) -> Head:
         """What is written after a change to this: spaces that hold nothing any more are gone."""
         spaces = {
             name: space
@@ -259,7 +262,7 @@ class Head:
             evolve(one, covered={n: c for n, c in one.covered.items() if c and n in spaces})
             for one in self.builds
         )
-        return Head(self.revision + 1, builds, spaces)
+        return Head(self.revision + step, builds, spaces)
 
     def dumped(self) -> str:
         """As text, without the revision, which has a column of its own."""

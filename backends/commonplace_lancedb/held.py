@@ -10,9 +10,22 @@ new: then texts and vectors are taken over by the id of the chunk, whose text ne
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from commonplace_lancedb.head import EVERY, epoch_column, is_vector_column, literal
+from commonplace_lancedb.head import EVERY, epoch_column, is_vector_column
+from commonplace_lancedb.rows import (
+    Part,
+    addresses_of,
+    among,
+    file_of,
+    light_columns,
+    own,
+    part_of,
+    places,
+    read,
+    rows_at,
+    taken,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -21,9 +34,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from commonplace_lancedb.conditions import Condition
-
-TEXTS = ("text", "heading", "terms")
-"""What makes a row large, besides vectors; all other columns are always held."""
 
 _TAIL = 5_000
 """So many new rows are read with all that is held of others; of more only what is not known."""
@@ -34,35 +44,20 @@ _PARTS = 24
 _LEAST_LIVE = 0.8
 """Share of the rows of a part that are still there; below it the others are let go."""
 
-_RUNS = 5_000
-"""So many runs of rows are put one after the other, which is quicker than to gather rows."""
+_LAST = 50
+"""So many rows at the end of the table are looked at for one that will stay."""
 
 
-class Part:
-    """Rows that became known together, by ascending address; columns are added to it."""
+class Witness(NamedTuple):
+    """A row of the table, of any namespace, by which it is known that a table is still the same.
 
-    def __init__(self, addresses: Any, table: pa.Table) -> None:
-        self.addresses = addresses
-        self.table = table.combine_chunks()
+    Ids are drawn at random, and so are revisions: a table made in the place of another, or one that
+    was set back and written to since, has the same addresses, and other rows.
+    """
 
-    def only(self, kept: Any) -> Part:
-        """The rows where the mask ``kept`` is true."""
-        import pyarrow as pa
-
-        return Part(self.addresses[kept], self.table.filter(pa.array(kept)))
-
-    def widened(self, schema: pa.Schema, names: Sequence[str]) -> Part:
-        """With the columns ``names``, also those that were added to the table since: all null."""
-        import pyarrow as pa
-
-        missing = [name for name in names if not _has(self, (name,))]
-        if not missing:
-            return self
-        table = self.table
-        for name in missing:
-            field = schema.field(name)
-            table = table.append_column(field, pa.nulls(len(self.addresses), field.type))
-        return Part(self.addresses, table)
+    address: int
+    id: int
+    revision: int
 
 
 class Held:
@@ -72,52 +67,84 @@ class Held:
     addresses of all rows of the table, whosever they are.
     """
 
-    def __init__(self, table: Any, namespace: str, every: Any, parts: list[Part]) -> None:
+    def __init__(
+        self,
+        table: Any,
+        namespace: str,
+        every: Any,
+        parts: list[Part],
+        witness: Witness | None = None,
+    ) -> None:
         import numpy as np
 
         self.version: int = table.version
         self.every = every
-        self._table, self._namespace, self._parts = table, namespace, parts
+        self.witness = witness
+        self.table, self.schema = table, table.schema
+        self._namespace, self._parts = namespace, parts
         self._lock = threading.RLock()
         self.addresses = np.concatenate([part.addresses for part in parts])
-        self._live = _among(self.addresses, every)
+        self._live = among(self.addresses, every)
         self._starts = np.cumsum([0, *(len(part.addresses) for part in parts)])
         self._light: dict[str, Any] = {}
         self._of: dict[tuple[int | None, str], Any] = {}
 
     def newer(self, table: Any, timeout: timedelta | None = None) -> Held:
         """The same of a later version, for which as little as possible is read."""
+        later = self.continued(table, timeout)
+        return first_held(table, self._namespace, timeout) if later is None else later
+
+    def continued(self, table: Any, timeout: timedelta | None = None) -> Held | None:
+        """As :meth:`newer`; ``None`` where another table is in the place of this one."""
         import numpy as np
 
-        every = _addresses(table, timeout)
-        if not self._is_of(table, every, timeout):
-            return first_held(table, self._namespace, timeout)
-        new = ~_among(every, self.every)
+        every = addresses_of(table, timeout)
+        known = self._confirmed(table, every, timeout)
+        if known is None:
+            return None
+        new = ~among(every, known)
         number = int(np.count_nonzero(new))
         first = len(every) - number
         if number > _TAIL or not new[first:].all():
             return self._reread(table, every, timeout)
+        if number and len(self.addresses) and every[first] <= self.addresses[-1]:
+            return self._reread(table, every, timeout)
         names = table.schema.names
         light = light_columns(names)
         parts = [part.widened(table.schema, light) for part in self._parts]
+        witness = self.witness
         if number:
             loaded = {name for part in parts for name in part.table.column_names}
             columns = [name for name in names if name in loaded]
-            search = table.search().offset(first).limit(number)
-            parts = [*parts, _part(search, columns, self._namespace, timeout)]
-        held = Held(table, self._namespace, every, parts)
+            addresses, rows = read(table.search().offset(first).limit(number), columns, timeout)
+            parts = [*parts, part_of(addresses, rows, self._namespace)]
+            witness = _last_of(addresses, rows)
+        held = Held(table, self._namespace, every, parts, witness)
         return held._tidied()
 
-    def _is_of(self, table: Any, every: Any, timeout: timedelta | None) -> bool:
-        """Whether it is the same table: one made in its place has the same addresses.
+    def _confirmed(self, table: Any, every: Any, timeout: timedelta | None) -> Any:
+        """Which of the addresses of before are certain to be of the same rows.
 
-        Ids are drawn at random, so that one of a row that is there still tells them apart.
+        Files are numbered in the order in which they are written: where a row is the same, all are
+        up to the end of its file. ``None`` where it is another row.
         """
         import numpy as np
 
-        stayed = np.flatnonzero(self._live & _among(self.addresses, every))[-1:]
-        ids = taken(table, self.addresses[stayed], ("id",), timeout)["id"].to_pylist()
-        return bool(ids == self.light("id")[stayed].tolist())
+        known = [self.witness] if self.witness is not None else []
+        for at in np.flatnonzero(self._live & among(self.addresses, every))[-1:]:
+            row = (self.addresses[at], self.light("id")[at], self.light("revision")[at])
+            known.append(Witness(*map(int, row)))
+        there = among(np.array([one.address for one in known], np.uint64), every)
+        last = max(
+            (one for one, is_there in zip(known, there, strict=True) if is_there), default=None
+        )
+        if last is None:
+            return self.every[:0]
+        address = np.array([last.address], np.uint64)
+        (row,) = taken(table, address, ("id", "revision"), timeout).to_pylist()
+        if (row["id"], row["revision"] or 0) != (last.id, last.revision):
+            return None
+        return self.every[file_of(self.every) <= file_of(address)[0]]
 
     def _tidied(self) -> Held:
         """The same with few parts, of which most rows are there."""
@@ -131,18 +158,19 @@ class Held:
         kept = [part.only(mask) for part, mask in zip(self._parts, live, strict=True)]
         few = [part for part in kept[1:] if len(part.addresses)]
         if few:
-            names = [n for n in few[0].table.column_names if all(_has(p, (n,)) for p in few)]
+            names = [n for n in few[0].table.column_names if all(p.has((n,)) for p in few)]
             table = pa.concat_tables([part.table.select(names) for part in few])
             few = [Part(np.concatenate([part.addresses for part in few]), table)]
-        return Held(self._table, self._namespace, self.every, [kept[0], *few])
+        return Held(self.table, self._namespace, self.every, [kept[0], *few], self.witness)
 
     def _reread(self, table: Any, every: Any, timeout: timedelta | None) -> Held:
         """All rows by their new addresses; texts and vectors of those that are known are kept."""
         columns = light_columns(table.schema.names)
-        part = _part(_own(table, self._namespace), columns, self._namespace, timeout)
-        held = Held(table, self._namespace, every, [part])
+        addresses, rows = read(own(table, self._namespace), columns, timeout)
+        part = part_of(addresses, rows, self._namespace)
+        held = Held(table, self._namespace, every, [part], _witness(table, every, timeout))
         for name in table.schema.names:
-            if name not in columns and all(_has(one, (name,)) for one in self._parts):
+            if name not in columns and all(one.has((name,)) for one in self._parts):
                 column = self._carried(held, name, timeout)
                 part.table = part.table.append_column(table.schema.field(name), column)
         return held
@@ -158,7 +186,7 @@ class Held:
         order = np.argsort(ids)
         wanted = part.table["id"].to_numpy()
         chunks = held.mask(None, "chunk")
-        at = _found(ids[order], wanted)
+        at = places(ids[order], wanted)
         known = chunks & (at >= 0)
         at = mine[order][at] if len(mine) else at
         if is_vector_column(name) and len(mine):
@@ -167,32 +195,71 @@ class Held:
                 known &= self.light(mark)[at] == held.light(mark)
         rest = np.flatnonzero(chunks & ~known)
         old = pa.concat_tables([one.table.select([name]) for one in self._parts])[name]
-        more = taken(held._table, part.addresses[rest], (name,), timeout)[name]
+        more = taken(held.table, part.addresses[rest], (name,), timeout)[name]
         at[rest] = len(old) + np.arange(len(rest))
         whole = pa.chunked_array([*old.chunks, *more.chunks], old.type).combine_chunks()
         return whole.take(pa.array(at, mask=~chunks))
 
     def has(self, names: Collection[str]) -> bool:
         """Whether the columns ``names`` are in memory."""
-        return all(_has(part, names) for part in self._parts)
+        return all(part.has(names) for part in self._parts)
 
     def load(self, names: Sequence[str], timeout: timedelta | None = None) -> None:
         """Read the columns ``names``, unless they are in memory."""
+        import numpy as np
+
         with self._lock:
             missing = [name for name in names if not self.has((name,))]
             if not missing:
                 return
-            search = _own(self._table, self._namespace)
-            if len(self.addresses) > len(self.every) / 2:
-                # A filter costs more than to read what is of others.
-                search = self._table.search().limit(EVERY)
-            addresses, table = _read(search, missing, timeout)
-            for part in self._parts:
-                rows = _rows_at(addresses, table, part.addresses)
-                for name in missing:
-                    if name not in part.table.column_names:
-                        column = rows[name].combine_chunks()
-                        part.table = part.table.append_column(rows.schema.field(name), column)
+            live = np.split(self._live, self._starts[1:-1])
+            lacking = [not part.has(missing) for part in self._parts]
+            few = [
+                part.addresses[mask]
+                for part, mask, lacks in zip(self._parts, live, lacking, strict=True)
+                if lacks
+            ]
+            if sum(map(len, few)) <= _TAIL and not all(lacking):
+                addresses = np.concatenate(few)
+                table = taken(self.table, addresses, missing, timeout)
+            else:
+                search = own(self.table, self._namespace)
+                if len(self.addresses) > len(self.every) / 2:
+                    # A filter costs more than to read what is of others.
+                    search = self.table.search().limit(EVERY)
+                addresses, table = read(search, missing, timeout)
+            for part, lacks in zip(self._parts, lacking, strict=True):
+                if lacks:
+                    part.add(rows_at(addresses, table, part.addresses))
+
+    @property
+    def base(self) -> Part:
+        """The first rows, most of all as a rule."""
+        return self._parts[0]
+
+    def based_on(self, base: Part) -> Held:
+        """The same with ``base`` in the place of the first rows, which has the same ones."""
+        parts = [base, *self._parts[1:]]
+        return Held(self.table, self._namespace, self.every, parts, self.witness)
+
+    def base_is_live(self) -> bool:
+        """Whether all rows of the base are still there."""
+        return bool(self._live[: len(self.base.addresses)].all())
+
+    def beyond_base(self) -> int:
+        """How many rows there are beside the base, deleted ones not counted."""
+        return int(self._live[len(self.base.addresses) :].sum())
+
+    def merged(self) -> Held:
+        """The same with one list of rows that are there, and the columns that all have."""
+        import pyarrow as pa
+
+        if len(self._parts) == 1 and self._live.all():
+            return self
+        names = [n for n in self.base.table.column_names if self.has((n,))]
+        table = pa.concat_tables([part.table.select(names) for part in self._parts])
+        part = Part(self.addresses[self._live], table.filter(pa.array(self._live)))
+        return Held(self.table, self._namespace, self.every, [part], self.witness)
 
     def light(self, name: str) -> Any:
         """A column of whole numbers as a numpy array over all positions; 0 for null."""
@@ -229,7 +296,7 @@ class Held:
         """The positions of the rows at ``addresses``; those that are not held are left out."""
         import numpy as np
 
-        found = _found(self.addresses, np.asarray(addresses, np.uint64))
+        found = places(self.addresses, np.asarray(addresses, np.uint64))
         return found[found >= 0]
 
     def take(self, positions: Any, columns: Sequence[str]) -> pa.Table:
@@ -238,7 +305,7 @@ class Held:
         import pyarrow as pa
 
         if not self.has(columns):
-            return taken(self._table, self.addresses[positions], columns, None)
+            return taken(self.table, self.addresses[positions], columns, None)
         within = np.searchsorted(self._starts, positions, side="right") - 1
         order = np.argsort(within, kind="stable")
         pieces = [
@@ -278,100 +345,29 @@ class Held:
             return np.empty(0, np.int64)
         first = self.every[-number] if number <= len(self.every) else self.every[0]
         before = self.every[-number - 1 : -number]
-        if len(before) and before[0] >> np.uint64(32) == first >> np.uint64(32):
+        if len(before) and file_of(before[0]) == file_of(first):
             return None
         return np.flatnonzero(self.mask(None, "chunk") & (self.addresses >= first))
 
 
 def first_held(table: Any, namespace: str, timeout: timedelta | None = None) -> Held:
     """What is held of a table at first: all columns but the large ones."""
-    columns = light_columns(table.schema.names)
-    part = _part(_own(table, namespace), columns, namespace, timeout)
-    return Held(table, namespace, _addresses(table, timeout), [part])
+    addresses, rows = read(own(table, namespace), light_columns(table.schema.names), timeout)
+    part, every = part_of(addresses, rows, namespace), addresses_of(table, timeout)
+    return Held(table, namespace, every, [part], _witness(table, every, timeout))
 
 
-def light_columns(names: Sequence[str]) -> list[str]:
-    """Of the columns ``names`` those that are always held."""
-    return [name for name in names if name not in TEXTS and not is_vector_column(name)]
+def _witness(table: Any, every: Any, timeout: timedelta | None) -> Witness | None:
+    """One of the last rows of the table."""
+    search = table.search().offset(max(0, len(every) - _LAST)).limit(_LAST)
+    return _last_of(*read(search, ("id", "revision", "kind"), timeout))
 
 
-def taken(table: Any, addresses: Any, columns: Sequence[str], timeout: timedelta | None) -> Any:
-    """The rows at ``addresses``, in that order, read from the table."""
-    import pyarrow as pa
-
-    if not len(addresses):
-        fields = [table.schema.field(name) for name in columns]
-        return pa.schema(fields).empty_table()
-    search = table.take_row_ids([int(one) for one in addresses])
-    known, rows = _read(search, columns, timeout)
-    return rows.take(pa.array(_found(known, addresses)))
-
-
-def _own(table: Any, namespace: str) -> Any:
-    return table.search().where(f"namespace = {literal(namespace)}").limit(EVERY)
-
-
-def _part(search: Any, columns: Sequence[str], namespace: str, timeout: timedelta | None) -> Part:
-    """What a search gives of the namespace, but for what has been replaced."""
-    import pyarrow.compute as pc
-
-    addresses, rows = _read(search, columns, timeout)
-    own = pc.and_(pc.equal(rows["namespace"], namespace), pc.not_equal(rows["kind"], "dead"))
-    own = own.fill_null(fill_value=False)
-    return Part(addresses[own.to_numpy()], rows.filter(own))
-
-
-def _read(search: Any, columns: Sequence[str], timeout: timedelta | None) -> tuple[Any, pa.Table]:
-    """Addresses, ascending, and rows in that order."""
-    import numpy as np
-
-    rows = search.select(["_rowid", *columns]).to_arrow(timeout=timeout)
-    addresses = rows["_rowid"].to_numpy()
-    rows = rows.select(list(columns))
-    if len(addresses) > 1 and not (addresses[:-1] < addresses[1:]).all():
-        order = np.argsort(addresses)
-        addresses, rows = addresses[order], rows.take(order)
-    return addresses, rows
-
-
-def _rows_at(addresses: Any, table: pa.Table, wanted: Any) -> pa.Table:
-    """Of ``table``, whose rows are at ``addresses``, those at ``wanted``; null where none is."""
-    import numpy as np
-    import pyarrow as pa
-
-    if not len(wanted):
-        return table.slice(0, 0)
-    at = _found(addresses, wanted)
-    starts = np.flatnonzero(np.diff(at, prepend=-2) != 1)
-    if len(starts) > _RUNS or (at < 0).any():
-        # What has been deleted since is not there any more.
-        return table.take(pa.array(at, mask=at < 0))
-    ends = [*starts[1:], len(at)]
-    runs = [table.slice(at[i], j - i) for i, j in zip(starts, ends, strict=True)]
-    return pa.concat_tables(runs)
-
-
-def _addresses(table: Any, timeout: timedelta | None) -> Any:
-    """Those of all rows, ascending: Lance knows them without reading a file of rows."""
-    import numpy as np
-
-    rows = table.search().select(["_rowid"]).limit(EVERY).to_arrow(timeout=timeout)
-    return np.sort(rows["_rowid"].to_numpy())
-
-
-def _found(ascending: Any, wanted: Any) -> Any:
-    """Where each of ``wanted`` stands in ``ascending``; -1 where it does not."""
-    import numpy as np
-
-    if not len(ascending):
-        return np.full(len(wanted), -1, np.int64)
-    at = np.minimum(np.searchsorted(ascending, wanted), len(ascending) - 1)
-    return np.where(ascending[at] == wanted, at, -1)
-
-
-def _among(wanted: Any, ascending: Any) -> Any:
-    return _found(ascending, wanted) >= 0
-
-
-def _has(part: Part, names: Collection[str]) -> bool:
-    return set(names) <= set(part.table.column_names)
+def _last_of(addresses: Any, rows: pa.Table) -> Witness | None:
+    """The last of ``rows`` that is of a document: heads are written again with each commit."""
+    kinds = rows["kind"].to_pylist()
+    at = max((n for n, kind in enumerate(kinds) if kind in {"doc", "chunk"}), default=-1)
+    if at < 0:
+        return None
+    row = (rows[name][at].as_py() or 0 for name in ("id", "revision"))
+    return Witness(int(addresses[at]), *row)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from commonplace.plugin import Deadline
     from commonplace_lancedb.held import Held
     from commonplace_lancedb.settings import Location
+    from commonplace_lancedb.shelf import Shelf
 
 _PATIENCE = 0.75
 """The share of the time that is left for which a search waits; then it asks the bucket itself,
@@ -30,8 +31,9 @@ class Holder:
     search cannot wait for it.
     """
 
-    def __init__(self, location: Location, most_bytes: int) -> None:
+    def __init__(self, location: Location, most_bytes: int, shelf: Shelf | None = None) -> None:
         self.most_bytes = most_bytes
+        self._shelf = shelf
         self._location = location
         self._lock = threading.Lock()
         self._held: Held | None = None
@@ -57,7 +59,7 @@ class Holder:
         held = self._held
         if held is not None and held.version == table.version and held.has(columns):
             return held
-        if held is None and not fits():
+        if held is None and not self._is_on_disk() and not fits():
             return None
         if deadline is None or deadline.remaining() == inf:
             self._renew(table, columns, None)
@@ -74,6 +76,9 @@ class Holder:
         ready = held is not None and held.version == table.version and held.has(columns)
         return held if ready else None
 
+    def _is_on_disk(self) -> bool:
+        return self._shelf is not None and self._shelf.has_rows()
+
     def _try(self, table: Any, columns: Sequence[str]) -> None:
         # Who asks the bucket itself meets the same error, and raises it.
         with suppress(Exception):
@@ -82,10 +87,17 @@ class Holder:
     def _renew(self, table: Any, columns: Sequence[str], timeout: timedelta | None) -> None:
         with self._lock, translated(self._location):
             held = self._held
-            if held is None:
-                held = first_held(table, self._location.namespace, timeout)
-            elif held.version < table.version:
+            shelf = self._shelf
+            if held is not None and held.version < table.version:
                 held = held.newer(table, timeout)
+            elif held is None and shelf is not None:
+                held = shelf.begun(table, timeout)
+            elif held is None:
+                held = first_held(table, self._location.namespace, timeout)
             if held.version == table.version:
+                if shelf is not None:
+                    held = shelf.loaded(held, columns, timeout)
                 held.load(columns, timeout)
             self._held = held
+            if shelf is not None:
+                self._held = shelf.kept(held)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from commonplace_lancedb.held import TEXTS
+from commonplace_lancedb.rows import TEXTS
 from commonplace_lancedb.scoring import Candidate, has, padded
 
 if TYPE_CHECKING:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from commonplace.plugin import Probe, hookimpl, how_to_install
@@ -20,10 +21,18 @@ def make_store(context: StoreContext) -> Store:
     settings = context.config or LanceSettings()
     location = location_of(context.path, settings)
     far = location.folder is None and not location.is_service
+    held_bytes = settings.held_megabytes * 1_000_000 if far else 0
+    cached_bytes = settings.cache_megabytes * 1_000_000 if context.cache_dir else 0
+    shelf = None
+    if held_bytes and cached_bytes:
+        from commonplace_lancedb.shelf import Shelf
+
+        shelf = Shelf(location, os.path.join(context.cache_dir, "lancedb"), cached_bytes)
     return LanceStore(
         location,
         consistency_seconds=settings.read_consistency_interval,
-        held_bytes=settings.held_megabytes * 1_000_000 if far else 0,
+        held_bytes=held_bytes,
+        shelf=shelf,
         index_vectors_from=settings.vector_index_rows,
     )
 

@@ -101,6 +101,14 @@ class LanceSettings(Group):
         minimum=0,
         maximum=100_000,
     )
+    cache_megabytes: int = setting(
+        "Room in the cache folder for rows of buckets that are held in memory: a process that "
+        "starts reads them from there, and from the bucket what is new. 0 keeps none on disk.",
+        default=1_000,
+        unit="MB",
+        minimum=0,
+        maximum=100_000,
+    )
     vector_index_rows: int = setting(
         "Vectors of one space from which an approximate index of them is built; fewer are "
         "compared one by one, exactly.",

@@ -17,8 +17,8 @@ from commonplace_lancedb.head import (
     vector_column,
     vector_fields,
 )
-from commonplace_lancedb.held import TEXTS
 from commonplace_lancedb.reading import CHUNK, condition_of, is_open, passing, stored
+from commonplace_lancedb.rows import TEXTS
 from commonplace_lancedb.vector_index import CANDIDATES, LEAST_RECALL
 
 if TYPE_CHECKING:

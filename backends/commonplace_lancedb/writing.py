@@ -206,6 +206,11 @@ _LONGEST_PAUSE = 2.0
 R = TypeVar("R")
 
 
+def _step() -> int:
+    """By how much a commit raises the revision: more than 8e9 commits fit into a column."""
+    return 1 + secrets.randbits(30)
+
+
 class Committer:
     """Makes changes to a namespace, again and again until one holds.
 
@@ -251,7 +256,7 @@ class Committer:
         import pyarrow as pa
 
         table = self._database.table()
-        head = after.next()
+        head = after.next(_step())
         row = self._head_row(table.schema, head)
         data = row
         if rows is not None:
@@ -274,7 +279,7 @@ class Committer:
         snapshot = self._database.latest()
         if snapshot is None or not snapshot.head.revision or "tags" not in snapshot.columns:
             table = self._database.table()
-            first = self._head_row(table.schema, Head(revision=1))
+            first = self._head_row(table.schema, Head(revision=_step()))
             with translated(self._database.location):
                 table.merge_insert("id").when_not_matched_insert_all().execute(
                     first, on_bad_vectors="null"

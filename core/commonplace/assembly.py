@@ -371,7 +371,8 @@ def make_manager(
 
     chunking = settings.search.chunking
     own = Cut(chunking.strategy, chunking.tokens, chunking.overlap)
-    store = registration.factory(StoreContext(settings.index_path, settings.agent, config))
+    given = StoreContext(settings.index_path, settings.agent, config, settings.cache_dir)
+    store = registration.factory(given)
     here = {source.id for source in sources}
     missing = (MissingSource(id_) for id_ in settings.search.sources if id_ not in here)
     return IndexedMemoryManager(

@@ -32,12 +32,14 @@ class StoreContext(NamedTuple):
     """What a store's factory is given.
 
     ``path`` is where the configuration wants the index, for stores that live in a file.
-    ``config`` is the plugin's own section, read into its registered config class.
+    ``config`` is the plugin's own section, read into its registered config class. ``cache_dir`` is
+    a folder for files that can be made again; it may not exist yet, and ``""`` is none.
     """
 
     path: str
     agent: str = "main"
     config: Any = None
+    cache_dir: str = ""
 
 
 class ManagerContext(NamedTuple):

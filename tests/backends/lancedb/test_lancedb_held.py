@@ -25,7 +25,7 @@ from commonplace.testing.base import (
     words,
 )
 from commonplace.testing.base import held as documents_of
-from commonplace_lancedb import held, maintenance
+from commonplace_lancedb import held, maintenance, rows
 from commonplace_lancedb.holding import Holder
 from commonplace_lancedb.plugin import make_store
 from commonplace_lancedb.settings import LanceSettings, location_of
@@ -56,14 +56,15 @@ def open_held(lancedb_installed: None, folder: str) -> Iterator[Callable[..., La
 def read(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, tuple[str, ...]]]:
     """How many rows were read into memory, and which columns of them, by each read."""
     reads: list[tuple[int, tuple[str, ...]]] = []
-    whole = held._read
+    whole = rows.read
 
     def counting(search: Any, columns: Any, timeout: Any) -> Any:
-        addresses, rows = whole(search, columns, timeout)
-        reads.append((rows.num_rows, tuple(columns)))
-        return addresses, rows
+        addresses, found = whole(search, columns, timeout)
+        reads.append((found.num_rows, tuple(columns)))
+        return addresses, found
 
-    monkeypatch.setattr(held, "_read", counting)
+    for module in (rows, held):
+        monkeypatch.setattr(module, "read", counting)
     return reads
 
 
@@ -88,7 +89,7 @@ def test_a_newer_version_costs_what_is_new_in_it(
     other, reader = open_store(), open_held()
     publish(other, *(make_put(f"{number}.md", "ant bee") for number in range(50)))
     assert len(search(reader, words("ant"))) == 50
-    assert any(set(held.TEXTS) <= set(columns) for _, columns in read)
+    assert any(set(rows.TEXTS) <= set(columns) for _, columns in read)
     read.clear()
     assert len(search(reader, words("bee"))) == 50
     assert read == [], "nothing is new"

@@ -39,6 +39,7 @@ KEYS: dict[str, tuple[dict[Any, Any], list[Any]]] = {
     "tablePrefix": ({"x_": "x_"}, ["", "a/b", 1]),
     "readConsistencyInterval": ({0: 0.0, 2.5: 2.5}, [-1, 601, "5s", True]),
     "heldMegabytes": ({0: 0, 64: 64}, [-1, 0.5, "all"]),
+    "cacheMegabytes": ({0: 0, 64: 64}, [-1, 0.5, "all"]),
     "vectorIndexRows": ({1_000: 1_000}, [999, 1_000.5, "many"]),
 }
 

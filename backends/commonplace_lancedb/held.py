@@ -4,7 +4,7 @@ A row never changes where it lies: a file of the table is written once, and what
 marked. So rows are known by their address (Lance's row id). Columns are read as a whole when they
 are first asked for, which takes fewer requests than the rows of one search would; after that a
 version costs one request for each file that it added. Where files were merged, all addresses are
-new: then texts and vectors are taken over by the id of the chunk, whose text never changes.
+new: then rows are taken over by their id and revision, which say what is in them.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from commonplace_lancedb.head import EVERY, epoch_column, is_vector_column
+from commonplace_lancedb.head import EVERY
 from commonplace_lancedb.rows import (
     Part,
     addresses_of,
     among,
     file_of,
+    gathered,
     light_columns,
     own,
     part_of,
@@ -164,41 +165,46 @@ class Held:
         return Held(self.table, self._namespace, self.every, [kept[0], *few], self.witness)
 
     def _reread(self, table: Any, every: Any, timeout: timedelta | None) -> Held:
-        """All rows by their new addresses; texts and vectors of those that are known are kept."""
-        columns = light_columns(table.schema.names)
-        addresses, rows = read(own(table, self._namespace), columns, timeout)
-        part = part_of(addresses, rows, self._namespace)
-        held = Held(table, self._namespace, every, [part], _witness(table, every, timeout))
-        for name in table.schema.names:
-            if name not in columns and all(one.has((name,)) for one in self._parts):
-                column = self._carried(held, name, timeout)
-                part.table = part.table.append_column(table.schema.field(name), column)
-        return held
-
-    def _carried(self, held: Held, name: str, timeout: timedelta | None) -> Any:
-        """The column ``name`` for the only part of ``held``, read where it is not known here."""
+        """All rows by their new addresses; what is in a row is read where it is not known."""
         import numpy as np
         import pyarrow as pa
 
-        part = held._parts[0]
-        mine = self.positions(None, "chunk")
+        addresses, keys = read(own(table, self._namespace), ("id", "revision"), timeout)
+        at = self._same_as(keys)
+        light = light_columns(table.schema.names)
+        parts = [part.widened(table.schema, light) for part in self._parts]
+        names = [n for n in table.schema.names if all(part.has((n,)) for part in parts)]
+        unknown = addresses[at < 0]
+        if len(unknown) <= _TAIL:
+            rows = taken(table, unknown, names, timeout)
+        else:
+            rows = rows_at(*read(own(table, self._namespace), names, timeout), unknown)
+        new = part_of(unknown, rows, self._namespace)
+        whole = pa.concat_tables([*(part.table.select(names) for part in parts), new.table])
+        places_of_new = np.arange(len(self.addresses), whole.num_rows)
+        addresses = np.concatenate([addresses[at >= 0], new.addresses])
+        order = np.argsort(addresses)
+        at = np.concatenate([at[at >= 0], places_of_new])[order]
+        part = Part(addresses[order], gathered(whole, at))
+        return Held(table, self._namespace, every, [part], _witness(table, every, timeout))
+
+    def _same_as(self, keys: pa.Table) -> Any:
+        """The positions of the rows with these ids and revisions; -1 where there is none.
+
+        What is in a row is written in the commit of its revision. Earlier versions wrote none.
+        """
+        import numpy as np
+
+        mine = np.flatnonzero(self._live)
         ids = self.light("id")[mine]
         order = np.argsort(ids)
-        wanted = part.table["id"].to_numpy()
-        chunks = held.mask(None, "chunk")
-        at = places(ids[order], wanted)
-        known = chunks & (at >= 0)
-        at = mine[order][at] if len(mine) else at
-        if is_vector_column(name) and len(mine):
-            # A vector can be put again: the row was written in the same commit, or is another one.
-            for mark in ("revision", epoch_column(name.removeprefix("v_"))):
-                known &= self.light(mark)[at] == held.light(mark)
-        rest = np.flatnonzero(chunks & ~known)
-        old = pa.concat_tables([one.table.select([name]) for one in self._parts])[name]
-        more = taken(held.table, part.addresses[rest], (name,), timeout)[name]
-        at[rest] = len(old) + np.arange(len(rest))
-        whole = pa.chunked_array([*old.chunks, *more.chunks], old.type).combine_chunks()
-        return whole.take(pa.array(at, mask=~chunks))
+        at = places(ids[order], keys["id"].to_numpy())
+        if not len(mine):
+            return at
+        found = mine[order][at]
+        revisions = keys["revision"].fill_null(0).to_numpy()
+        same = (at >= 0) & (revisions != 0) & (self.light("revision")[found] == revisions)
+        return np.where(same, found, -1)
 
     def has(self, names: Collection[str]) -> bool:
         """Whether the columns ``names`` are in memory."""

@@ -115,12 +115,16 @@ def taken(table: Any, addresses: Any, columns: Sequence[str], timeout: timedelta
 
 def rows_at(addresses: Any, table: pa.Table, wanted: Any) -> pa.Table:
     """Of ``table``, whose rows are at ``addresses``, those at ``wanted``; null where none is."""
+    return gathered(table, places(addresses, wanted))
+
+
+def gathered(table: pa.Table, at: Any) -> pa.Table:
+    """The rows of ``table`` in the places ``at``, in that order; null where it is -1."""
     import numpy as np
     import pyarrow as pa
 
-    if not len(wanted):
+    if not len(at):
         return table.slice(0, 0)
-    at = places(addresses, wanted)
     starts = np.flatnonzero(np.diff(at, prepend=-2) != 1)
     if len(starts) > _RUNS or (at < 0).any():
         # What has been deleted since is not there any more.

@@ -2,7 +2,7 @@
 
     python benchmarks/bucket.py [--chunks 100000] [--readers 8] [--writers 2] [--seconds 600]
                                 [--dims 256] [--endpoint http://127.0.0.1:8333] [--pause 0]
-                                [--rest 0.5]
+                                [--rest 0.5] [--shared-cache]
 
 Needs the extras ``lancedb`` and ``s3tests``: the bucket is an S3 server on loopback. moto, which is
 started, answers in one Python process, so that its share of the time is stated beside every figure.
@@ -16,6 +16,9 @@ The notes are in one folder that all processes see, as a synced folder is. A *ro
 saves a note and syncs, and another process finds it; its time is from the save. Readers search all
 the time, without indexing, by words and vectors (``--dims 0``: by words alone; vectors are drawn
 from a seed for each text). A write is lost where its note is not found once all have ended.
+
+Each process is a machine with a cache of its own, which is empty at first. With ``--shared-cache``
+all but the one that looks for what was written are on one machine, where there was a search before.
 """
 
 from __future__ import annotations
@@ -331,9 +334,10 @@ def share(server: Bucket, folder: Path, home: str, options: Any, context: Any) -
     kinds: list[tuple[Any, str, float]] = []
     kinds += [(read, f"r{n}", options.pause) for n in range(options.readers)]
     kinds += [(write, f"w{n}", options.rest) for n in range(options.writers)]
+    homes = {name: home if options.shared_cache else f"{home}/{name}" for _, name, _ in kinds}
     processes = [
         context.Process(
-            target=do, args=(name, folder, server.endpoint, f"{home}/{name}", until, pause, out)
+            target=do, args=(name, folder, server.endpoint, homes[name], until, pause, out)
         )
         for do, name, pause in kinds
     ]
@@ -381,6 +385,9 @@ def main() -> int:
     parser.add_argument("--dims", type=int, default=256)
     parser.add_argument("--pause", type=float, default=0, help="seconds between two searches")
     parser.add_argument("--rest", type=float, default=0.5, help="seconds between two rounds")
+    parser.add_argument(
+        "--shared-cache", action="store_true", help="one machine, on which there was a search"
+    )
     parser.add_argument("--endpoint", help="an S3 server that runs already")
     options = parser.parse_args()
     os.environ[DIMS] = str(options.dims)

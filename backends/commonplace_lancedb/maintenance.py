@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import random
 from collections import Counter
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 from itertools import count
+from math import sqrt
 from typing import TYPE_CHECKING
 
 from commonplace.plugin import (
@@ -22,7 +24,7 @@ from commonplace_lancedb.head import BITMAPS, BTREES, literal, literals, text_ou
 from commonplace_lancedb.vector_index import index_vectors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from commonplace.plugin import Lease
     from commonplace_lancedb.database import Database
@@ -38,6 +40,13 @@ _FAR_AWAY = 2
 """So many times as many in a bucket, where who searches reads each once, and to merge takes long:
 all versions that are kept are looked at, and everybody reads the indexes again."""
 
+_SMALL_TABLE = 20_000
+"""Rows of a table in a bucket from which more files are left: to merge takes time by its rows, and
+a commit by the files that are not merged. The sum of both is least at a number of files that grows
+as the square root of the rows."""
+
+_LONGEST = 3.0
+
 _LOOSE_ROWS = 2_000
 _LOOSE_SHARE = 20
 """Rows that are in no index yet are read one by one: at most one in so many, or so few."""
@@ -47,6 +56,27 @@ _SCALAR_FROM = 5_000
 
 _KEPT = timedelta(minutes=15)
 """Old versions: longer than any read takes."""
+
+
+class Patience:
+    """How many times as many files as are due one writer waits for, in a bucket.
+
+    Writers of several machines cannot keep each other from merging at the same time, of which all
+    but one are in vain. So each waits for a while of its own, 1.0 to 1.5, drawn again each time;
+    and for longer after it was hindered.
+    """
+
+    def __init__(self, uniform: Callable[[float, float], float] = random.uniform) -> None:
+        self._uniform = uniform
+        self.times = uniform(1.0, 1.5)
+
+    def done(self) -> None:
+        """Files were merged: draw again."""
+        self.times = self._uniform(1.0, 1.5)
+
+    def hindered(self) -> None:
+        """Another commit came between: wait for a quarter more, up to three times as many."""
+        self.times = min(_LONGEST, self.times * 1.25)
 
 
 def forget_builds(database: Database, builds: Sequence[int]) -> None:
@@ -62,7 +92,7 @@ def forget_builds(database: Database, builds: Sequence[int]) -> None:
     database.changed()
 
 
-def tidy(database: Database, *, index_vectors_from: int) -> str:
+def tidy(database: Database, *, index_vectors_from: int, patience: Patience) -> str:
     """Run the maintenance that is due; returns the failure as one line, or ``""``.
 
     What was written stays written and is found, whatever fails here. After a conflict nothing is
@@ -71,8 +101,9 @@ def tidy(database: Database, *, index_vectors_from: int) -> str:
     try:
         snapshot = database.latest()
         if snapshot is not None:
-            _tidy(database, snapshot, index_vectors_from)
+            _tidy(database, snapshot, index_vectors_from, patience)
     except ConflictError:
+        patience.hindered()
         return ""
     except IndexUnavailableError as error:
         return f"the table could not be tidied: {error}"
@@ -81,7 +112,9 @@ def tidy(database: Database, *, index_vectors_from: int) -> str:
     return ""
 
 
-def _tidy(database: Database, snapshot: Snapshot, index_vectors_from: int) -> None:
+def _tidy(
+    database: Database, snapshot: Snapshot, index_vectors_from: int, patience: Patience
+) -> None:
     indexes = snapshot.indexes()
     rows = snapshot.count()
     if database.location.is_service:
@@ -89,9 +122,10 @@ def _tidy(database: Database, snapshot: Snapshot, index_vectors_from: int) -> No
         due = snapshot.count("kind = 'dead'") > max(_LOOSE_ROWS, rows // _LOOSE_SHARE)
     else:
         loose = indexes["terms"].num_unindexed_rows if "terms" in indexes else 0
-        due = loose > max(_LOOSE_ROWS, rows // _LOOSE_SHARE)
-        most = _MOST_FRAGMENTS * (1 if database.location.folder else _FAR_AWAY)
-        due = due or snapshot.stats()["fragment_stats"]["num_fragments"] > most
+        times = patience.times if database.location.folder is None else 0.0
+        due = loose > (times or 1.0) * max(_LOOSE_ROWS, rows // _LOOSE_SHARE)
+        files = snapshot.stats()["fragment_stats"]["num_fragments"]
+        due = due or files > most_files(rows, times)
     if not due:
         return
     from lancedb.index import Bitmap, BTree
@@ -107,6 +141,14 @@ def _tidy(database: Database, snapshot: Snapshot, index_vectors_from: int) -> No
         index_vectors(table, indexes, index_vectors_from, measures=not service)
         if not service:
             table.optimize(cleanup_older_than=_KEPT)
+    patience.done()
+
+
+def most_files(rows: int, times: float = 0.0) -> float:
+    """How many files a table of so many rows may have; with ``times`` (1.0 to 3.0) in a bucket."""
+    if not times:
+        return _MOST_FRAGMENTS
+    return _MOST_FRAGMENTS * _FAR_AWAY * times * max(1.0, sqrt(rows / _SMALL_TABLE))
 
 
 @contextmanager

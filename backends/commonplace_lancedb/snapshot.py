@@ -170,9 +170,13 @@ class Snapshot:
         Rows come with a head that knows their build: these have been dropped, and stayed when
         their rows should have gone.
         """
+        known = {build.id for build in self.head.builds}
+        held = self.held()
+        if held is not None:
+            there = held.mask(None, "doc") | held.mask(None, "chunk")
+            return sorted(set(held.light("build")[there].tolist()) - known)
         namespace = literal(self._location.namespace)
         rows = self._all(f"namespace = {namespace} AND kind <> 'head'", ("build",))
-        known = {build.id for build in self.head.builds}
         return sorted(set(rows["build"].unique().to_pylist()) - known)
 
     def count(self, condition: str | None = None) -> int:

@@ -74,6 +74,7 @@ class LanceStore:
         self._committer = committer(self._database)
         self._lease = Lease(location.lock, what=f"the LanceDB at {location.shown}")
         self._index_vectors_from = index_vectors_from
+        self._patience = maintenance.Patience()
         self._written = False
         self._notices: tuple[str, ...] = ()
 
@@ -94,7 +95,9 @@ class LanceStore:
             if outermost and self._written:
                 self._written = False
                 notice = maintenance.tidy(
-                    self._database, index_vectors_from=self._index_vectors_from
+                    self._database,
+                    index_vectors_from=self._index_vectors_from,
+                    patience=self._patience,
                 )
                 self._notices = (notice,) if notice else ()
 

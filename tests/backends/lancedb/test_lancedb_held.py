@@ -187,6 +187,19 @@ def test_rows_of_others_are_not_held(open_held: Callable[..., LanceStore]) -> No
     assert len(rows.addresses[rows.mask(None, "chunk")]) == 1
 
 
+def test_rows_of_a_build_that_were_left_behind_are_found_in_memory(
+    open_held: Callable[..., LanceStore], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = open_held()
+    old = publish(store, make_put("a.md", "ant"), identity="old")
+    with monkeypatch.context() as patched:
+        patched.setattr(maintenance, "forget_builds", lambda *_: None)
+        publish(store, make_put("b.md", "ant"), identity="new")
+    snapshot = store._database.latest()
+    assert snapshot is not None
+    assert snapshot.orphans() == [old.id]
+
+
 def test_what_does_not_fit_is_not_held(open_held: Callable[..., LanceStore]) -> None:
     store = open_held(held_bytes=1)
     build = publish(store, make_put("a.md", "ant"))

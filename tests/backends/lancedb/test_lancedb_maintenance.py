@@ -27,6 +27,7 @@ from commonplace.testing.base import (
     words,
 )
 from commonplace_lancedb import maintenance
+from commonplace_lancedb.errors import ConflictError
 from commonplace_lancedb.snapshot import Snapshot
 from commonplace_lancedb.vector_index import CANDIDATES, UNMEASURED, Measured, measured_of
 
@@ -114,14 +115,43 @@ def test_rows_of_a_build_that_were_left_behind_are_found(
 def test_maintenance_that_conflicts_is_left_to_others(
     store: LanceStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from commonplace_lancedb.errors import ConflictError
-
     def hinder(*_: Any) -> None:
         raise ConflictError
 
     monkeypatch.setattr(maintenance, "_tidy", hinder)
     publish(store, make_put("a.md", "ant"))
     assert len(search(store, words("ant"))) == 1
+
+
+def test_each_writer_waits_for_a_while_of_its_own_and_longer_once_it_was_hindered(
+    store: LanceStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn = iter([1.2, 1.4])
+    patience = maintenance.Patience(lambda *_: next(drawn))
+    assert patience.times == 1.2
+
+    def hinder(*_: Any) -> None:
+        raise ConflictError
+
+    publish(store, make_put("a.md", "ant"))
+    with monkeypatch.context() as patched:
+        patched.setattr(maintenance, "_tidy", hinder)
+        assert not maintenance.tidy(store._database, index_vectors_from=9, patience=patience)
+    assert patience.times == 1.5
+    for _ in range(20):
+        patience.hindered()
+    assert patience.times == 3.0
+    maintenance.tidy(store._database, index_vectors_from=9, patience=patience)
+    assert patience.times == 3.0, "nothing was due"
+    monkeypatch.setattr(maintenance, "_MOST_FRAGMENTS", 0)
+    maintenance.tidy(store._database, index_vectors_from=9, patience=patience)
+    assert patience.times == 1.4
+
+
+def test_a_large_table_in_a_bucket_may_have_more_files() -> None:
+    assert maintenance.most_files(1_000_000) == 32
+    assert maintenance.most_files(10, 1.0) == maintenance.most_files(20_000, 1.0) == 64
+    assert maintenance.most_files(80_000, 1.5) == 192
 
 
 def test_failing_maintenance_fails_no_write_and_is_reported(

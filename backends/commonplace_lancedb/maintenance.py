@@ -6,10 +6,10 @@ import os
 import random
 from collections import Counter
 from contextlib import contextmanager, suppress
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import count
 from math import sqrt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from commonplace.plugin import (
     IndexBusyError,
@@ -21,6 +21,7 @@ from commonplace.plugin import (
 from commonplace_lancedb.conditions import Marked
 from commonplace_lancedb.errors import ConflictError, UnknownError, damaged, translated
 from commonplace_lancedb.head import BITMAPS, BTREES, literal, literals, text_out
+from commonplace_lancedb.rows import addresses_of, file_of, read
 from commonplace_lancedb.vector_index import index_vectors
 
 if TYPE_CHECKING:
@@ -117,16 +118,23 @@ def _tidy(
 ) -> None:
     indexes = snapshot.indexes()
     rows = snapshot.count()
+    young, most = False, 0.0
     if database.location.is_service:
         # It sees to its files, versions and rows without an index by itself.
         due = snapshot.count("kind = 'dead'") > max(_LOOSE_ROWS, rows // _LOOSE_SHARE)
     else:
-        loose = indexes["terms"].num_unindexed_rows if "terms" in indexes else 0
-        times = patience.times if database.location.folder is None else 0.0
+        terms = indexes.get("terms")
+        times = patience.times if _is_far(database.location) else 0.0
+        loose = terms.num_unindexed_rows if terms is not None else 0
         due = loose > (times or 1.0) * max(_LOOSE_ROWS, rows // _LOOSE_SHARE)
-        files = snapshot.stats()["fragment_stats"]["num_fragments"]
-        due = due or files > most_files(rows, times)
+        if not due:
+            young = bool(times) and _is_young(terms)
+            most = _MOST_FRAGMENTS * times if young else most_files(rows, times)
+            due = snapshot.stats()["fragment_stats"]["num_fragments"] > most
     if not due:
+        return
+    if young and _merge_last(database, most):
+        patience.done()
         return
     from lancedb.index import Bitmap, BTree
 
@@ -142,6 +150,44 @@ def _tidy(
         if not service:
             table.optimize(cleanup_older_than=_KEPT)
     patience.done()
+
+
+def _is_far(location: Location) -> bool:
+    """Whether the table is in a bucket, where to index everything takes everybody's time."""
+    return location.folder is None and not location.is_service
+
+
+def _is_young(index: Any) -> bool:
+    """Whether an index was made so recently that old versions need not be deleted yet either."""
+    made = getattr(index, "created_at", None)
+    return made is not None and datetime.now(made.tzinfo) - made < _KEPT
+
+
+def _merge_last(database: Database, most: float) -> bool:
+    """Write the rows that are in no index, which are in many small files, into one.
+
+    That takes one commit, while to merge all reads and writes the whole table and its indexes, and
+    makes everybody read them again. A row that was written again meanwhile has another revision,
+    and stays as it is. Gives ``False`` where it is not certain which rows these are, and where more
+    than ``most`` files are left: then all have to be merged.
+    """
+    table = database.table()
+    with translated(database.location):
+        table.delete("kind = 'dead'")
+        every = addresses_of(table, None)
+        found = {index.columns[0]: index for index in table.list_indices()}
+        loose = int(found["terms"].num_unindexed_rows or 0) if "terms" in found else 0
+        if not 0 < loose < len(every) or file_of(every[-loose - 1]) == file_of(every[-loose]):
+            return False
+        search = table.search().offset(len(every) - loose).limit(loose)
+        addresses, rows = read(search, table.schema.names, None)
+        if addresses.tolist() != every[-loose:].tolist():
+            return False
+        merge = table.merge_insert("id")
+        merge = merge.when_matched_update_all(where="target.revision = source.revision")
+        merge.execute(rows, on_bad_vectors="null")
+        left: int = database.table().stats()["fragment_stats"]["num_fragments"]
+    return left <= most
 
 
 def most_files(rows: int, times: float = 0.0) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from random import Random
@@ -28,6 +29,7 @@ from commonplace.testing.base import (
 )
 from commonplace_lancedb import maintenance
 from commonplace_lancedb.errors import ConflictError
+from commonplace_lancedb.rows import read
 from commonplace_lancedb.snapshot import Snapshot
 from commonplace_lancedb.vector_index import CANDIDATES, UNMEASURED, Measured, measured_of
 
@@ -146,6 +148,92 @@ def test_each_writer_waits_for_a_while_of_its_own_and_longer_once_it_was_hindere
     monkeypatch.setattr(maintenance, "_MOST_FRAGMENTS", 0)
     maintenance.tidy(store._database, index_vectors_from=9, patience=patience)
     assert patience.times == 1.4
+
+
+@pytest.fixture
+def far(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Maintenance is that of a bucket, where the last files alone are merged most of the time."""
+    monkeypatch.setattr(maintenance, "_is_far", lambda _: True)
+    monkeypatch.setattr(maintenance, "_MOST_FRAGMENTS", 4)
+
+
+def files(store: LanceStore) -> int:
+    number: int = store._database.table().stats()["fragment_stats"]["num_fragments"]
+    return number
+
+
+@pytest.mark.usefixtures("far")
+def test_in_a_bucket_the_last_files_are_merged_and_no_index_is_made_again(
+    open_store: Callable[..., LanceStore],
+) -> None:
+    store, other = open_store(), open_store("other")
+    puts = [make_put(f"{number}.md", "ant", f"n{number}") for number in range(20)]
+    build = publish(store, *puts)
+    publish(other, make_put("theirs.md", "ant"))
+    store._database.table().optimize()
+    before = {name: index.index_uuid for name, index in indexes(store).items()}
+    attach(store, build, "space", dict.fromkeys(digests(puts[:5]), make_vector(1, 0, 0)))
+    most = 0
+    for number in range(6):
+        write(store, make_put(f"{number}.md", "ant new"), DeleteDocument("memory", "19.md"))
+        write(other, make_put(f"{number}.md", "ant"))
+        most = max(most, files(store))
+    assert most <= 8
+    assert {name: index.index_uuid for name, index in indexes(store).items()} == before
+    assert rows(store, "kind = 'dead'") <= 6
+    assert len(search(store, words("new"), limit=50)) == 6
+    assert len(search(store, words("ant"), limit=50)) == 19
+    assert len(search(other, words("ant"), limit=50)) == 7
+    assert store.health(deep=True).problems == other.health(deep=True).problems == ()
+
+
+@pytest.mark.usefixtures("far")
+def test_what_is_written_while_files_are_merged_stays_written(
+    open_store: Callable[..., LanceStore], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, other = open_store(), open_store()
+    puts = [make_put(f"{number}.md", "ant", f"n{number}") for number in range(6)]
+    build = publish(store, *puts)
+    store._database.table().optimize()
+    for number in range(3):
+        write(store, make_put(f"{number}.md", "ant bee"))
+    whole = read
+
+    def late(*arguments: Any) -> Any:
+        found = whole(*arguments)
+        # These rows have been read, and are not written yet.
+        write(other, make_put("0.md", "ant cat"), DeleteDocument("memory", "1.md"))
+        attach(other, build, "space", dict.fromkeys(digests(puts[3:]), make_vector(1, 0, 0)))
+        attach(other, build, "space", _new("2.md", make_vector(0, 1, 0)))
+        return found
+
+    monkeypatch.setattr(maintenance, "tidy", lambda *_, **__: "")
+    monkeypatch.setattr(maintenance, "read", late)
+    with contextlib.suppress(ConflictError):
+        maintenance._merge_last(store._database, 4)
+    fresh = open_store()
+    assert len(search(fresh, words("cat"))) == 1
+    assert ("memory", "1.md") not in held(fresh)
+    assert len(held(fresh)) == 5
+    assert places(nearest(fresh, make_vector(0, 1, 0), limit=1).found)[0][1] == "2.md"
+    assert fresh.health(deep=True).problems == ()
+
+
+def _new(path: str, vector: bytes) -> dict[str, bytes]:
+    return dict.fromkeys(digests([make_put(path, "ant bee")]), vector)
+
+
+@pytest.mark.usefixtures("far")
+def test_where_the_last_files_cannot_be_merged_all_are(
+    store: LanceStore,
+) -> None:
+    publish(store, make_put("0.md", "ant"))
+    table = store._database.table()
+    table.optimize()
+    assert not maintenance._merge_last(store._database, 4), "every row is in the index"
+    write(store, make_put("1.md", "ant"))
+    assert not maintenance._merge_last(store._database, 0), "too many files are left"
+    assert maintenance._merge_last(store._database, 4)
 
 
 def test_a_large_table_in_a_bucket_may_have_more_files() -> None:

@@ -64,7 +64,8 @@ assert not {"lancedb", "pyarrow", "numpy"} & set(sys.modules)
     assert not list(tmp_path.iterdir()), "to look leaves nothing behind"
 
 
-def test_pydantic_is_as_it_was_once_the_library_is_imported(lancedb_installed: None) -> None:
+@pytest.mark.slow
+def test_pydantic_is_unchanged_once_the_library_is_imported(lancedb_installed: None) -> None:
     program = """
 import pydantic
 from commonplace_lancedb.database import _lancedb

@@ -156,13 +156,15 @@ class Held:
         dense = live[0].sum() >= _LEAST_LIVE * len(live[0])
         if dense and len(self._parts) <= _PARTS:
             return self
-        kept = [part.only(mask) for part, mask in zip(self._parts, live, strict=True)]
-        few = [part for part in kept[1:] if len(part.addresses)]
+        # The first is large, and may be the pages of a file.
+        base = self.base if dense else self.base.only(live[0])
+        few = [part.only(mask) for part, mask in zip(self._parts[1:], live[1:], strict=True)]
+        few = [part for part in few if len(part.addresses)]
         if few:
             names = [n for n in few[0].table.column_names if all(p.has((n,)) for p in few)]
             table = pa.concat_tables([part.table.select(names) for part in few])
             few = [Part(np.concatenate([part.addresses for part in few]), table)]
-        return Held(self.table, self._namespace, self.every, [kept[0], *few], self.witness)
+        return Held(self.table, self._namespace, self.every, [base, *few], self.witness)
 
     def _reread(self, table: Any, every: Any, timeout: timedelta | None) -> Held:
         """All rows by their new addresses; what is in a row is read where it is not known."""

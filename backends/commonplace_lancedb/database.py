@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from commonplace.plugin import Deadline
     from commonplace_lancedb.head import Head
+    from commonplace_lancedb.row_cache import RowCache
     from commonplace_lancedb.settings import Location
-    from commonplace_lancedb.shelf import Shelf
 
 
 _WHILE_WRITING = 1.0
@@ -38,7 +38,7 @@ class Database:
     A snapshot is one version of the table and never changes. One serves all reads for
     ``consistency_seconds``, and a moment where each look is a request to a server; then it is
     looked whether there is a newer version. ``held_bytes`` is how large the rows of the namespace
-    may be to be held in memory; 0 holds none. They come from ``shelf``, where it has them.
+    may be to be held in memory; 0 holds none. They come from ``row_cache``, where it has them.
     """
 
     def __init__(
@@ -47,14 +47,14 @@ class Database:
         *,
         consistency_seconds: float = 0.0,
         held_bytes: int = 0,
-        shelf: Shelf | None = None,
+        row_cache: RowCache | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.location = location
         least = _FAR_AWAY if location.folder is None else 0.0
         self._consistency = max(consistency_seconds, least)
         self._clock = clock
-        self._holder = Holder(location, held_bytes, shelf) if held_bytes else None
+        self._holder = Holder(location, held_bytes, row_cache) if held_bytes else None
         self._lock = threading.RLock()
         self._connection: Any = None
         self._snapshot: Snapshot | None = None

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from commonplace.plugin import Deadline
     from commonplace_lancedb.held import Held
+    from commonplace_lancedb.row_cache import RowCache
     from commonplace_lancedb.settings import Location
-    from commonplace_lancedb.shelf import Shelf
 
 _PATIENCE = 0.75
 """The share of the time that is left for which a search waits; then it asks the bucket itself,
@@ -31,9 +31,11 @@ class Holder:
     search cannot wait for it.
     """
 
-    def __init__(self, location: Location, most_bytes: int, shelf: Shelf | None = None) -> None:
+    def __init__(
+        self, location: Location, most_bytes: int, row_cache: RowCache | None = None
+    ) -> None:
         self.most_bytes = most_bytes
-        self._shelf = shelf
+        self._row_cache = row_cache
         self._location = location
         self._lock = threading.Lock()
         self._held: Held | None = None
@@ -77,7 +79,7 @@ class Holder:
         return held if ready else None
 
     def _is_on_disk(self) -> bool:
-        return self._shelf is not None and self._shelf.has_rows()
+        return self._row_cache is not None and self._row_cache.has_rows()
 
     def _try(self, table: Any, columns: Sequence[str]) -> None:
         # Who asks the bucket itself meets the same error, and raises it.
@@ -87,17 +89,17 @@ class Holder:
     def _renew(self, table: Any, columns: Sequence[str], timeout: timedelta | None) -> None:
         with self._lock, translated(self._location):
             held = self._held
-            shelf = self._shelf
+            row_cache = self._row_cache
             if held is not None and held.version < table.version:
                 held = held.newer(table, timeout)
-            elif held is None and shelf is not None:
-                held = shelf.begun(table, timeout)
+            elif held is None and row_cache is not None:
+                held = row_cache.begun(table, timeout)
             elif held is None:
                 held = first_held(table, self._location.namespace, timeout)
             if held.version == table.version:
-                if shelf is not None:
-                    held = shelf.loaded(held, columns, timeout)
+                if row_cache is not None:
+                    held = row_cache.loaded(held, columns, timeout)
                 held.load(columns, timeout)
             self._held = held
-            if shelf is not None:
-                self._held = shelf.kept(held)
+            if row_cache is not None:
+                self._held = row_cache.kept(held)

@@ -23,16 +23,16 @@ def make_store(context: StoreContext) -> Store:
     far = location.folder is None and not location.is_service
     held_bytes = settings.held_megabytes * 1_000_000 if far else 0
     cached_bytes = settings.cache_megabytes * 1_000_000 if context.cache_dir else 0
-    shelf = None
+    row_cache = None
     if held_bytes and cached_bytes:
-        from commonplace_lancedb.shelf import Shelf
+        from commonplace_lancedb.row_cache import RowCache
 
-        shelf = Shelf(location, os.path.join(context.cache_dir, "lancedb"), cached_bytes)
+        row_cache = RowCache(location, os.path.join(context.cache_dir, "lancedb"), cached_bytes)
     return LanceStore(
         location,
         consistency_seconds=settings.read_consistency_interval,
         held_bytes=held_bytes,
-        shelf=shelf,
+        row_cache=row_cache,
         index_vectors_from=settings.vector_index_rows,
     )
 

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
         StoreHealth,
         Where,
     )
+    from commonplace_lancedb.row_cache import RowCache
     from commonplace_lancedb.settings import Location
-    from commonplace_lancedb.shelf import Shelf
     from commonplace_lancedb.snapshot import Snapshot
 
 
@@ -62,13 +62,16 @@ class LanceStore:
         *,
         consistency_seconds: float = 0.0,
         held_bytes: int = 0,
-        shelf: Shelf | None = None,
+        row_cache: RowCache | None = None,
         index_vectors_from: int = 50_000,
         committer: Callable[[Database], Committer] = Committer,
     ) -> None:
         self._location = location
         self._database = Database(
-            location, consistency_seconds=consistency_seconds, held_bytes=held_bytes, shelf=shelf
+            location,
+            consistency_seconds=consistency_seconds,
+            held_bytes=held_bytes,
+            row_cache=row_cache,
         )
         self._database.warm()
         self._committer = committer(self._database)

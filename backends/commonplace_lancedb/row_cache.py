@@ -53,7 +53,7 @@ _SMALL, _TEXTS = "rows", "texts"
 _ADDRESS = "_rowid"
 
 
-class Shelf:
+class RowCache:
     """The files of one namespace in ``folder``, which may hold ``most_bytes`` in all.
 
     ``clock`` gives the time in epoch seconds. No failure to read or write a file is ever raised.

@@ -25,10 +25,10 @@ from commonplace.testing.base import (
     words,
 )
 from commonplace.testing.base import held as documents_of
-from commonplace_lancedb import held, maintenance, rows, sealed, shelf
+from commonplace_lancedb import held, maintenance, row_cache, rows, sealed
 from commonplace_lancedb.plugin import make_store
+from commonplace_lancedb.row_cache import RowCache
 from commonplace_lancedb.settings import LanceSettings, location_of
-from commonplace_lancedb.shelf import Shelf
 from commonplace_lancedb.store import LanceStore
 
 if TYPE_CHECKING:
@@ -54,8 +54,8 @@ def process(
     def make(name: str = "main", most_bytes: int = PLENTY, **settings: Any) -> LanceStore:
         config = LanceSettings(**{"uri": folder, **settings})
         location = location_of(f"{folder}/{name}.sqlite", config)
-        kept = Shelf(location, str(cache), most_bytes)
-        opened.append(LanceStore(location, held_bytes=PLENTY, shelf=kept))
+        kept = RowCache(location, str(cache), most_bytes)
+        opened.append(LanceStore(location, held_bytes=PLENTY, row_cache=kept))
         return opened[-1]
 
     yield make
@@ -343,9 +343,9 @@ def test_who_cannot_wait_for_another_process_reads_for_itself(
 ) -> None:
     fill(open_store())
     first, second = process(), process()
-    monkeypatch.setattr(shelf, "_WAIT", 0.0)
+    monkeypatch.setattr(row_cache, "_WAIT", 0.0)
     reading: Any = first._database._holder
-    with reading._shelf._lease.held(0):
+    with reading._row_cache._lease.held(0):
         assert use(second) == 20
         assert files(cache) == set(), "who has the turn writes"
     assert use(first) == 20
@@ -358,7 +358,7 @@ def test_rows_are_written_again_once_much_is_new_and_they_are_old(
     cache: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(shelf, "_LONG_TAIL", 2)
+    monkeypatch.setattr(row_cache, "_LONG_TAIL", 2)
     other = open_store()
     fill(other)
     use(process())
@@ -366,7 +366,7 @@ def test_rows_are_written_again_once_much_is_new_and_they_are_old(
     write(other, make_put("new.md", "ant"))
     assert use(process()) == 21
     assert list(cache.glob("*.rows")) == [before], "they are large, and new enough"
-    old = time.time() - 2 * shelf._AGE
+    old = time.time() - 2 * row_cache._AGE
     os.utime(before, (old, old))
     again = process()
     assert use(again) == 21
@@ -404,7 +404,7 @@ def test_rows_of_a_bucket_alone_are_on_disk(lancedb_installed: None, tmp_path: P
         config = LanceSettings(**settings)
         made: Any = make_store(StoreContext("main.sqlite", config=config, cache_dir=cache_dir))
         holder = made._database._holder
-        return holder is not None and holder._shelf is not None
+        return holder is not None and holder._row_cache is not None
 
     assert caches(uri="s3://bucket/x")
     assert not caches(uri=str(tmp_path))
@@ -509,8 +509,8 @@ def test_from_disk_and_from_the_table_the_same_is_found(
     monkeypatch.setattr(maintenance, "_LOOSE_ROWS", chance.choice([0, 2_000]))
     monkeypatch.setattr(held, "_TAIL", chance.choice([0, 10, 5_000]))
     monkeypatch.setattr(held, "_PARTS", chance.choice([1, 3, 24]))
-    monkeypatch.setattr(shelf, "_LONG_TAIL", chance.choice([0, 10, 2_000]))
-    monkeypatch.setattr(shelf, "_AGE", chance.choice([0.0, 600.0]))
+    monkeypatch.setattr(row_cache, "_LONG_TAIL", chance.choice([0, 10, 2_000]))
+    monkeypatch.setattr(row_cache, "_AGE", chance.choice([0.0, 600.0]))
     team = Team(chance, process, open_store)
     for _ in range(30):
         steps = [team.change] * 4 + [team.embed, team.beside, team.restart, team.restart]

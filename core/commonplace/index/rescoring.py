@@ -64,7 +64,8 @@ def rescored(matches: KeywordMatches, query: KeywordQuery, limit: int) -> list[F
             ]
         )
         # A pair is looked for only where both of its words were counted, or were not asked for.
-        likely = [pair for asked, pair in pairs if asked <= counts.keys()]
+        held = set(counts)
+        likely = [pair for asked, pair in pairs if asked <= held]
         parts = (
             neighbour_share(chunk.body, likely, len(pairs)),
             topics.get(_topic_of(chunk), 0.0),
@@ -274,12 +275,15 @@ def _spread(made: Sequence[_Scored]) -> list[_Scored]:
     for one in made:
         chunk = one.item.chunk
         shown = before.setdefault((chunk.source, chunk.path), [])
+        if not shown:  # as most are
+            shown.append(chunk)
+            spread.append(one)
+            continue
         factor = _ANOTHER_OF_IT ** len(shown)
         if any(_touch(chunk, other) for other in shown):
             factor *= _NEXT_TO_ONE
         shown.append(chunk)
-        lowered = factor < 1  # few are
-        spread.append(one._replace(score=one.score * factor, spread=factor) if lowered else one)
+        spread.append(one._replace(score=one.score * factor, spread=factor))
     spread.sort(key=_by_score)
     return spread
 

@@ -341,8 +341,7 @@ def candidates_of(arms: Sequence[Arm], filters: tuple[str, ...] = ()) -> list[Ca
                 note=note,
                 coverage=coverage,
             )
-            known = found.get(chunk.id)
-            before = known.explain.arms if known is not None else ()
+            before = known.explain.arms if (known := found.get(chunk.id)) else ()
             explain = Explanation(arms=(*before, said), filters=filters)
             found[chunk.id] = Candidate(chunk, 0.0, explain)
     return list(found.values())
@@ -386,7 +385,8 @@ def with_step(
 ) -> Candidate:
     """``hit`` with a new score, and the step that gave it; ``parts`` say what each arm gave."""
     step = Step(ranker=ranker, before=hit.score, after=score, note=note, parts=parts)
-    explain = hit.explain.replace(steps=(*hit.explain.steps, step))
+    arms, steps, filters = hit.explain.arms, (*hit.explain.steps, step), hit.explain.filters
+    explain = Explanation(arms=arms, steps=steps, filters=filters)
     return Candidate(hit.chunk, score, explain, hit.similar, hit.earlier, hit.lines)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from _thread import allocate_lock  # threading takes a millisecond to import
-from functools import cache
+from functools import cache, lru_cache
 from itertools import islice
 from operator import itemgetter
 from typing import TYPE_CHECKING, TypeVar
@@ -109,7 +109,7 @@ class StandardAnalyser:
         # Few words of a chunk are those of the query, and only these are analysed.
         text = text.replace("\n", " ")
         found: list[Match] = []
-        wide = frozenset(term for term in wanted if not term.isascii())
+        wide = frozenset([term for term in wanted if not term.isascii()])
         if not text.isascii() and _plain_pattern().fullmatch(text):
             found += _letters_and_pairs(text, wide) if wide else ()
             text = text.encode("ascii", "replace").decode().replace("?", " ")
@@ -280,6 +280,7 @@ def _words_with(text: str, needles: Collection[str]) -> list[tuple[int, int]]:
     return sorted(found)
 
 
+@lru_cache(maxsize=1024)  # each hit of a search asks
 def _needle(term: str) -> str:
     """What stands in every word of ASCII, in small letters, that has ``term``.
 

@@ -81,9 +81,9 @@ SELECT rowid, score FROM (
     WHERE fts_<n> MATCH ? <clauses>
 ) WHERE score <= ?
 """
-_COUNTED_APART = 10_000
-"""Up to so many chunks it takes longer to count in rows that turn out not to be among the best than
-to find the best ones once more."""
+_COUNTED_APART = 200
+"""Up to so many matches for each row that is wanted, it takes longer to count in rows that turn out
+not to be among the best than to find the best ones once more."""
 
 _MORE = 16
 """Rows to ask for beyond the limit: they cost nothing, and show where a run of equals ends."""
@@ -123,9 +123,9 @@ def best(
         lowest = partial(_lowest_of_best, connection, live.id, clauses, limit)
         if essential := essential_tokens(tokens, live.chunks, common, lowest):
             clauses = [*clauses, (_AMONG, (any_of(essential),))]
-    # In many chunks SQLite asks for the counts of each row that is among the best when it is met:
-    # these are few of all matches.
-    at_once = counts is not None and tokens is counted and live.chunks > _COUNTED_APART
+    # SQLite asks for the counts of each row that is among the best when it is met: of many matches
+    # these are few.
+    at_once = counts is not None and tokens is counted and counts.matches > limit * _COUNTED_APART
     sql = _BEST.replace("<counts>", ", term_counts(fts_<n>)" if at_once else "")
     expression = any_of(tokens)
     rows = _rows(connection, live.id, sql, expression, clauses, limit + _MORE)
@@ -143,17 +143,18 @@ class Counts:
     """How often the rows that SQLite ranks on one connection have the tokens of a query.
 
     ``rows`` are filled by ``term_counts`` in a statement, by chunk. What a chunk has in ``extra``
-    counts 0.4. ``average`` is the mean length of all chunks.
+    counts 0.4. ``average`` is the mean length of all chunks, ``matches`` how many rows hold any of
+    the tokens, at the most.
     """
 
     def __init__(self, connection: apsw.Connection) -> None:
         self.rows: dict[int, TermCounts] = {}
-        self.begin(())
+        self.begin((), 0)
         connection.register_fts5_function("term_counts", self._count)
 
-    def begin(self, tokens: Sequence[str]) -> None:
+    def begin(self, tokens: Sequence[str], matches: int) -> None:
         """Forget all, for a query of ``tokens``."""
-        self.tokens, self.average = tokens, 0.0
+        self.tokens, self.matches, self.average = tokens, matches, 0.0
         self.rows.clear()
 
     def _count(self, api: apsw.FTS5ExtensionApi, *_: object) -> None:

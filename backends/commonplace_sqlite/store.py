@@ -141,14 +141,16 @@ class SqliteStore:
             connection, live = found
             from commonplace_sqlite.keyword import holders_of, keyword
 
+            holders = holders_of(connection, live, query.terms)
             counts = None if query.plain else self._counts_of(connection)
             if counts is not None:
-                counts.begin([token for token in query.terms if token])
+                tokens = [token for token in query.terms if token]
+                counts.begin(tokens, sum(holders.values()))
             ranked = keyword(connection, live, query, where, limit, counts)
             return KeywordMatches(
                 rows.found(connection, live.id, ranked),
                 live.chunks,
-                holders_of(connection, live, query.terms),
+                holders,
                 tuple([counts.rows[id_] for id_, _ in ranked]) if counts else (),
                 counts.average if counts else 0.0,
             )

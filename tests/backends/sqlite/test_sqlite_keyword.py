@@ -118,6 +118,19 @@ def test_a_plain_query_is_answered_alike_and_counts_no_tokens(store: SqliteStore
     )
 
 
+@pytest.mark.parametrize("should", [("c1", "c5", "r11"), ("r11", "r10"), ("c0", "c0", "absent")])
+def test_counts_are_the_same_at_once_and_apart(
+    large_store: SqliteStore, monkeypatch: pytest.MonkeyPatch, should: tuple[str, ...]
+) -> None:
+    answers = []
+    for matches in (0, 1_000_000):
+        monkeypatch.setattr(keyword, "_COUNTED_APART", matches)
+        query = KeywordQuery(should)
+        answers.append(large_store.keyword(query, where=Where(), limit=9, deadline=NEVER))
+    assert len(answers[0].terms) == 9
+    assert answers[0] == answers[1]
+
+
 def test_selective_tokens_find_alone_where_they_find_enough(store: SqliteStore) -> None:
     put_all(store, CORPUS)
     query = words("ant", "cat", "dog", "fox")

@@ -12,4 +12,4 @@ from __future__ import annotations
 
 from commonplace.lazy import lazy_exports
 
-__all__, __getattr__, __dir__ = lazy_exports(__name__, __file__)
+__getattr__, __dir__ = lazy_exports(__name__, __file__)

@@ -12,31 +12,36 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def lazy_exports(
-    module: str, file: str
-) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
-    """``__all__``, ``__getattr__`` and ``__dir__`` of ``module``, which re-exports names.
+def lazy_exports(module: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """``__getattr__`` (of ``__all__``, too) and ``__dir__`` of ``module``, which re-exports names.
 
     They are those of the stub beside its ``file``, which type checkers read as well: all that is in
     it is one ``from HOME import NAME as NAME`` for each. Raises ``ImportError`` for a package that
     is in a zip archive: neither stubs nor plugins can be found there.
     """
     try:
-        with open(file.rpartition(".")[0] + ".pyi", encoding="utf-8") as stub:
-            imports = stub.read().replace("(", "").removeprefix("from ").split("\nfrom ")
+        with open(file.rpartition(".")[0] + ".pyi", encoding="utf-8") as opened:
+            stub = opened.read()
     except NotADirectoryError as error:
         raise ImportError(
             f"{module} cannot run from a zip archive ({file}): install it with pip", name=module
         ) from error
-    home_of = {name: home for home, _, name, *_ in map(str.split, imports)}
 
     def load(name: str) -> Any:
-        if name not in home_of:
+        if name == "__all__":
+            return names()
+        at = stub.find(f" {name} as {name}")  # most processes want a few of the names
+        if at < 0:
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
         from importlib import import_module
 
-        value = getattr(import_module(home_of[name]), name)
+        home = stub[stub.rindex("from ", 0, at) : at].split(None, 2)[1]
+        value = getattr(import_module(home), name)
         setattr(sys.modules[module], name, value)
         return value
 
-    return sorted(home_of), load, lambda: sorted(home_of)
+    def names() -> list[str]:
+        found = stub.replace("(", "").removeprefix("from ").split("\nfrom ")
+        return sorted(line.split()[2] for line in found)
+
+    return load, names

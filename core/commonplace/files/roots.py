@@ -9,7 +9,6 @@ import sys
 from typing import TYPE_CHECKING, Literal
 
 from commonplace.errors import WorkspaceError
-from commonplace.files.globs import matcher
 from commonplace.model.documents import NOTE_RULES
 from commonplace.model.tuples import NamedTuple
 
@@ -195,7 +194,11 @@ class Roots:
         else:
             # Inside, no link may lead out: a workspace can come from a stranger.
             base, parts = self.workspace, tuple(stored.split("/"))
-        wanted = matcher(extra.pattern) if extra.pattern else None
+        wanted = None
+        if extra.pattern:
+            from commonplace.files.globs import matcher  # few extra paths have a pattern
+
+            wanted = matcher(extra.pattern)
         root = Root(location, stored, base, parts, own=False, kind="any", wanted=wanted)
         return self._tracked(root._replace(suffix=self._suffixes))
 

@@ -40,4 +40,4 @@ _LAWS = (
 )
 import_module("pytest").register_assert_rewrite(*(f"commonplace.testing.{name}" for name in _LAWS))
 
-__all__, __getattr__, __dir__ = lazy_exports(__name__, __file__)
+__getattr__, __dir__ = lazy_exports(__name__, __file__)

@@ -13,6 +13,7 @@ from commonplace.fallback.backend import Backend
 from commonplace.host.border import search_worker
 from commonplace.host.registry import Entry
 from commonplace.protocols.contexts import (
+    Arms,
     ChunkerContext,
     ManagerContext,
     SourceContext,
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from commonplace.fallback.manager import FallbackMemoryManager
     from commonplace.host.discovery import Kind
     from commonplace.host.host import PluginHost
-    from commonplace.index.arms import Arms
     from commonplace.index.builds import Cut
     from commonplace.model.documents import WatchedPath
     from commonplace.model.plugins import Mount
@@ -162,8 +162,6 @@ def make_backends(
 
     Raises the :class:`~commonplace.errors.CallerError` of two plugins that claim one backend.
     """
-    from commonplace.index.arms import Arms
-
     permits = tuple(_permits(host, settings))
     arms = Arms(
         keyword=settings.search.query.hybrid.enabled, vector=vectors_expected, unasked=unasked

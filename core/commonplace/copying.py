@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, cast
 
 from commonplace.assembly import analyser_of, make_manager, make_sources
 from commonplace.errors import CallerError, DeclinedError, UnavailableError
-from commonplace.index.arms import USUAL_ARMS
 from commonplace.index.builds import live_build
 from commonplace.model.chunks import embedding_text
 from commonplace.model.reports import Progress
 from commonplace.model.search import Where
 from commonplace.model.tuples import NamedTuple
+from commonplace.protocols.contexts import USUAL_ARMS
 from commonplace.resilience.deadline import NEVER
 
 if TYPE_CHECKING:

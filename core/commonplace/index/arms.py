@@ -1,4 +1,4 @@
-"""The list of the chunks that are nearest to a query, and which lists a search has."""
+"""The list of the chunks that are nearest to a query."""
 
 from __future__ import annotations
 
@@ -8,29 +8,15 @@ from typing import TYPE_CHECKING
 from commonplace.errors import DeadlineExceededError
 from commonplace.index.rescoring import with_finite_scores
 from commonplace.model.search import Arm, Fallback
-from commonplace.model.tuples import NamedTuple
+from commonplace.protocols.contexts import USUAL_ARMS
 
 if TYPE_CHECKING:
     from commonplace.embedding.service import EmbeddingService
     from commonplace.model.search import KeywordQuery, Phrase, Query, StoredChunk, Where
+    from commonplace.protocols.contexts import Arms
     from commonplace.protocols.parts import VectorStore
     from commonplace.resilience.deadline import Deadline
 
-
-class Arms(NamedTuple):
-    """Which arms a search has whenever possible.
-
-    Without ``keyword``, that arm only stands in for vectors. Without ``vector``, no query is
-    embedded before any document is, and no note says that none is. Up to ``unasked`` chunks are
-    embedded in the background, which such a note mentions.
-    """
-
-    keyword: bool = True
-    vector: bool = False
-    unasked: int = 0
-
-
-USUAL_ARMS = Arms()
 
 _KEPT_SECONDS = 5.0
 _EMBED = "run `commonplace index`"

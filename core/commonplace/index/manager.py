@@ -15,7 +15,6 @@ from commonplace.errors import (
     UnavailableError,
     reason_of,
 )
-from commonplace.index.arms import USUAL_ARMS, vector_arm
 from commonplace.index.builds import build_identity, can_answer, live_build
 from commonplace.index.planning import MissingSource, compared_by, with_scans
 from commonplace.index.rescoring import (
@@ -27,7 +26,7 @@ from commonplace.index.rescoring import (
 )
 from commonplace.index.syncing import IndexSync, SyncOptions
 from commonplace.model.search import Arm
-from commonplace.protocols.contexts import ManagerHealth
+from commonplace.protocols.contexts import USUAL_ARMS, Arms, ManagerHealth
 from commonplace.resilience.deadline import LOOK_SECONDS, NEVER
 
 if TYPE_CHECKING:
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
     from commonplace.embedding.service import EmbeddingService
-    from commonplace.index.arms import Arms
     from commonplace.index.builds import SharedChunking
     from commonplace.index.planning import Compared
     from commonplace.model.documents import Build, Finding, StoreHealth
@@ -121,6 +119,8 @@ class IndexedMemoryManager:
         ):
             service = self._embedding()  # chosen only now: a keyword search needs none
             if service is not None:
+                from commonplace.index.arms import vector_arm
+
                 arms.append(
                     vector_arm(
                         vectors,

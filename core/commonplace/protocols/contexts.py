@@ -167,3 +167,19 @@ class RankContext(NamedTuple):
     unembedded: frozenset[ChunkId] = frozenset()
     deadline: Deadline = NEVER
     further: FurtherHits | None = None
+
+
+class Arms(NamedTuple):
+    """Which arms a search has whenever possible.
+
+    Without ``keyword``, that arm only stands in for vectors. Without ``vector``, no query is
+    embedded before any document is, and no note says that none is. Up to ``unasked`` chunks are
+    embedded in the background, which such a note mentions.
+    """
+
+    keyword: bool = True
+    vector: bool = False
+    unasked: int = 0
+
+
+USUAL_ARMS = Arms()

@@ -301,10 +301,10 @@ class _Stems(dict[str, str]):
         self._lock = allocate_lock()
 
     def __missing__(self, word: str) -> str:
-        stem = word
-        if word.isascii() and word.isalpha():
-            with self._lock:
-                stem = self._stemmer.stemWord(word)
+        if not (word.isascii() and word.isalpha()):
+            return word
+        with self._lock:
+            stem: str = self._stemmer.stemWord(word)
         _remember(self, word, stem)
         return stem
 

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,6 +31,7 @@ MOST_MEGABYTES = 120
 MOST_WALKS = 3.0
 MOST_GROWTH = 1.25
 """How much more a note may cost in the largest workspace than in the smallest."""
+DIRECTORY: int = getattr(os, "O_DIRECTORY", 0)
 
 
 class Cost(NamedTuple):
@@ -143,8 +144,9 @@ def unchanged(workspace: str, rounds: int) -> Unchanged:
             opened: list[object] = []
             listening = True
 
-            def hook(event: str, arguments: tuple[object, ...]) -> None:
-                if listening and event == "open":
+            def hook(event: str, arguments: tuple[Any, ...]) -> None:
+                # A folder that is opened to be listed is no file.
+                if listening and event == "open" and not arguments[2] & DIRECTORY:
                     opened.append(arguments[0])
 
             sys.addaudithook(hook)

@@ -180,6 +180,8 @@ class Roots:
         )
 
     def _make_extra(self, extra: ExtraRoot) -> Root:
+        from commonplace.files.globs import matcher  # few workspaces have extra paths
+
         location = os.path.normpath(
             os.path.join(self.workspace, os.path.expanduser(extra.path.strip()))
         )
@@ -194,11 +196,7 @@ class Roots:
         else:
             # Inside, no link may lead out: a workspace can come from a stranger.
             base, parts = self.workspace, tuple(stored.split("/"))
-        wanted = None
-        if extra.pattern:
-            from commonplace.files.globs import matcher  # few extra paths have a pattern
-
-            wanted = matcher(extra.pattern)
+        wanted = matcher(extra.pattern) if extra.pattern else None
         root = Root(location, stored, base, parts, own=False, kind="any", wanted=wanted)
         return self._tracked(root._replace(suffix=self._suffixes))
 

@@ -91,3 +91,21 @@ def s3(lancedb_installed: None) -> Iterator[dict[str, str]]:
     client.close()
     yield options
     server.stop()
+
+
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, tuple[str, ...]]]:
+    """How many rows were read from a table into memory, and which columns, by each read."""
+    from commonplace_lancedb import held, rows
+
+    reads: list[tuple[int, tuple[str, ...]]] = []
+    whole = rows.read
+
+    def counting(search: Any, columns: Any, timeout: Any) -> Any:
+        addresses, found = whole(search, columns, timeout)
+        reads.append((found.num_rows, tuple(columns)))
+        return addresses, found
+
+    for module in (rows, held):
+        monkeypatch.setattr(module, "read", counting)
+    return reads

@@ -53,22 +53,6 @@ def open_held(lancedb_installed: None, folder: str) -> Iterator[Callable[..., La
 
 
 @pytest.fixture
-def read(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, tuple[str, ...]]]:
-    """How many rows were read into memory, and which columns of them, by each read."""
-    reads: list[tuple[int, tuple[str, ...]]] = []
-    whole = rows.read
-
-    def counting(search: Any, columns: Any, timeout: Any) -> Any:
-        addresses, found = whole(search, columns, timeout)
-        reads.append((found.num_rows, tuple(columns)))
-        return addresses, found
-
-    for module in (rows, held):
-        monkeypatch.setattr(module, "read", counting)
-    return reads
-
-
-@pytest.fixture
 def eager(monkeypatch: pytest.MonkeyPatch) -> None:
     """Maintenance is due at every opportunity, and makes all addresses new."""
     for name, value in {"_LOOSE_ROWS": 0, "_MOST_FRAGMENTS": 0, "_SCALAR_FROM": 1}.items():

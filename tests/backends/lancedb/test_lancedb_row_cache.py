@@ -63,22 +63,6 @@ def process(
         store.close()
 
 
-@pytest.fixture
-def read(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, tuple[str, ...]]]:
-    """How many rows were read from the table into memory, and which columns, by each read."""
-    reads: list[tuple[int, tuple[str, ...]]] = []
-    whole = rows.read
-
-    def counting(search: Any, columns: Any, timeout: Any) -> Any:
-        addresses, found = whole(search, columns, timeout)
-        reads.append((found.num_rows, tuple(columns)))
-        return addresses, found
-
-    for module in (rows, held):
-        monkeypatch.setattr(module, "read", counting)
-    return reads
-
-
 def fill(store: LanceStore, count: int = 20) -> None:
     puts = [make_put(f"{number}.md", f"ant n{number}") for number in range(count)]
     build = publish(store, *puts)
@@ -89,6 +73,14 @@ def use(store: LanceStore) -> int:
     """Ask for words and vectors, so that all columns are read; how many hold the word ant."""
     assert nearest(store, EAST, limit=1).exact
     return len(search(store, words("ant"), limit=1_000))
+
+
+def set_back(folder: str, saved: Path, *open_stores: LanceStore) -> None:
+    """Close the stores, and put what was saved in the place of their tables."""
+    for store in open_stores:
+        store.close()
+    shutil.rmtree(folder)
+    shutil.copytree(saved, folder)
 
 
 def files(cache: Path) -> set[str]:
@@ -218,10 +210,7 @@ def test_rows_of_what_was_undone_are_not_used(
     write(writer, make_put("undone.md", "ant"))
     write(others, make_put("more.md", "ant"), make_put("most.md", "ant"))
     assert use(process()) == 6
-    writer.close()
-    others.close()
-    shutil.rmtree(folder)
-    shutil.copytree(tmp_path / "saved", folder)
+    set_back(folder, tmp_path / "saved", writer, others)
     again = open_store()
     for number in range(more):
         write(again, make_put(f"again{number}.md", "ant"))
@@ -243,10 +232,7 @@ def test_rows_in_the_place_of_what_others_undid_are_found(
     shutil.copytree(folder, tmp_path / "saved")
     write(others, *(make_put(f"more{number}.md", "ant") for number in range(5)))
     assert use(process()) == 5
-    writer.close()
-    others.close()
-    shutil.rmtree(folder)
-    shutil.copytree(tmp_path / "saved", folder)
+    set_back(folder, tmp_path / "saved", writer, others)
     again = open_store()
     write(again, make_put("again.md", "ant"))
     write(again, make_put("again too.md", "ant"))

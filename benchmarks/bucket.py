@@ -184,12 +184,13 @@ def read(
 ) -> None:
     """Search until ``until``, with ``pause`` seconds in between.
 
-    Sends the seconds of the first search and of others, and failures.
+    Sends the seconds of the first search and of others, failures, and when the first one ended.
     """
     words, chance = vocabulary(), random.Random(name)
     began = time.perf_counter()
     times: list[float] = []
     failures: list[str] = []
+    started = until
     with memory(folder, endpoint, home, indexing=False) as opened:
         while time.time() < until:
             query = " ".join(chance.sample(words[:2_000], 2))
@@ -199,8 +200,9 @@ def read(
             except Exception as error:  # noqa: BLE001 - whatever it is, it is counted and shown
                 failures.append(repr(error)[:200])
             times.append(time.perf_counter() - begun)
+            started = min(started, time.time())
             time.sleep(pause)
-    out.put(("reader", times[0] if times else None, times[1:], failures))
+    out.put(("reader", times[0] if times else None, times[1:], failures, started))
 
 
 def write(
@@ -346,14 +348,15 @@ def share(server: Bucket, folder: Path, home: str, options: Any, context: Any) -
     for process in processes:
         process.start()
     first, searches, synced, failures, written = [], [], [], [], {}
-    conflicts, left = 0, len(kinds)
+    conflicts, left, started = 0, len(kinds), 0.0
     while left:
         match out.get():
             case "written", name, number, when:
                 written[f"{name}word{number}"] = when
                 asked.put(f"{name}word{number}")
-            case "reader", seconds, others, failed:
+            case "reader", seconds, others, failed, when:
                 left -= 1
+                started = max(started, when)
                 first.append(seconds)
                 searches += others
                 failures += failed
@@ -372,6 +375,8 @@ def share(server: Bucket, folder: Path, home: str, options: Any, context: Any) -
     print(f"sync of a writer: {shown(synced)}; {conflicts} conflicts, retried")
     rounds = [seen[word] - saved for word, saved in written.items()]
     print(f"a round, from the save until another process finds it: {shown(rounds)}")
+    later = [seen[word] - saved for word, saved in written.items() if saved > started]
+    print(f"a round that began when all had started: {shown(later)}")
     print(f"failures: {len(failures)} {failures[:3]}; the S3 server's CPU, of a core: {busy}")
     return [[*written], failures]
 

@@ -199,7 +199,9 @@ def _counts(row: dict[str, Any]) -> Counts:
     return Counts(1, row["chunks"], row["tokens"])
 
 
-_ATTEMPTS = 12
+_ATTEMPTS = 30
+"""Half a minute of pauses in the mean, as long as writers of a folder wait for one another."""
+
 _FIRST_PAUSE = 0.02
 _LONGEST_PAUSE = 2.0
 

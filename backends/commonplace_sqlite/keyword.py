@@ -7,12 +7,12 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from commonplace.plugin import TermCounts, newest_first
-from commonplace_sqlite.pruning import essential_tokens
+from commonplace_sqlite.pruning import best_by_rarer
 from commonplace_sqlite.rows import ids_in, indexable, text_in, text_out
 from commonplace_sqlite.schema import of_build
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     import apsw
 
@@ -46,12 +46,21 @@ def keyword(
         clauses.append((_AMONG, (" AND ".join(map(phrase, must)),)))
     if must_not:
         clauses.append((_NOT_AMONG, (" OR ".join(map(phrase, must_not)),)))
-    selective = cleaned(query.selective) if counts is not None else []
-    if selective:
-        ranked = best(connection, live, selective, should, clauses, limit, counts)
-        if len(ranked) == limit:
-            return ranked
-    return best(connection, live, should, should, clauses, limit, counts)
+    common = common_terms(connection, live, should) if live.counted else {}
+    ask = partial(best, connection, live, common, should, clauses, limit, counts)
+    if counts is not None:
+        # These choose who is counted, and so who gets a second score.
+        telling = cleaned(query.selective) or should
+        telling = [one for one in telling if common.get(one, 0) <= live.chunks * _MOST_HOLDERS]
+        if telling and len(telling) < len(should):
+            ranked = ask(telling)
+            if len(ranked) == limit:
+                return ranked
+    return ask(should)
+
+
+_MOST_HOLDERS = 0.5
+"""What more of the chunks hold weighs next to nothing in FTS5's BM25, and finds most of them."""
 
 
 def cleaned(tokens: Phrase) -> list[str]:
@@ -85,6 +94,9 @@ _COUNTED_APART = 200
 """Up to so many matches for each row that is wanted, it takes longer to count in rows that turn out
 not to be among the best than to find the best ones once more."""
 
+_DECIMALS = 12
+"""Of a score: what differs less was added up in another order."""
+
 _MORE = 16
 """Rows to ask for beyond the limit: they cost nothing, and show where a run of equals ends."""
 
@@ -100,43 +112,65 @@ def phrase(tokens: Sequence[str]) -> str:
     return '"' + " ".join(tokens).replace('"', '""') + '"'
 
 
-def any_of(tokens: Sequence[str]) -> str:
-    """At least one of ``tokens``; FTS5 counts a repeated token twice."""
-    return " OR ".join(phrase((token,)) for token in tokens)
+def any_of(tokens: Sequence[str], others: Sequence[str] = ()) -> str:
+    """At least one of ``tokens``, and of ``others`` if any; FTS5 counts a repeated token twice."""
+    some = " OR ".join(phrase((token,)) for token in tokens)
+    return f"({some}) AND ({any_of(others)})" if others else some
 
 
 def best(
     connection: apsw.Connection,
     live: LiveBuild,
-    tokens: Sequence[str],
+    common: Mapping[str, int],
     counted: Sequence[str],
     clauses: Sequence[Clause],
     limit: int,
     counts: Counts | None,
+    tokens: Sequence[str],
 ) -> Ranked:
     """The best ``limit`` rows by ``tokens``, with scores above 0; ties as in :func:`in_order`.
 
     ``counts`` has each of these rows afterwards, with what it has of the tokens ``counted``.
+    ``common`` is as :func:`common_terms` gives it.
     """
-    if live.counted:
-        common = common_terms(connection, live, tokens)
-        lowest = partial(_lowest_of_best, connection, live.id, clauses, limit)
-        if essential := essential_tokens(tokens, live.chunks, common, lowest):
-            clauses = [*clauses, (_AMONG, (any_of(essential),))]
-    # SQLite asks for the counts of each row that is among the best when it is met: of many matches
-    # these are few.
-    at_once = counts is not None and tokens is counted and counts.matches > limit * _COUNTED_APART
+    best_of = partial(_best_of, connection, live.id, clauses, limit)
+    known = {token: common[token] for token in tokens if token in common}
+    pruned = best_by_rarer(tokens, live.chunks, known, limit, best_of) if known else None
+    if pruned is not None:
+        rows, held = pruned
+    else:
+        # SQLite asks for the counts of each row that is among the best when it is met: of many
+        # matches these are few.
+        many = counts is not None and counts.matches > limit * _COUNTED_APART
+        rows, held = best_of(tokens, (), at_once=many and tokens is counted), [*tokens]
+    ranked = in_order(connection, live.id, rows, limit)
+    if counts is not None:
+        counts.add(live.id, [id_ for id_, _ in ranked], held, counted)
+    return ranked
+
+
+def _best_of(
+    connection: apsw.Connection,
+    build: int,
+    clauses: Sequence[Clause],
+    limit: int,
+    tokens: Sequence[str],
+    others: Sequence[str],
+    *,
+    at_once: bool = False,
+) -> Ranked:
+    """The best rows with one of ``tokens``, and one of ``others`` if any; all equals of the last.
+
+    With ``at_once`` they are counted.
+    """
     sql = _BEST.replace("<counts>", ", term_counts(fts_<n>)" if at_once else "")
-    expression = any_of(tokens)
-    rows = _rows(connection, live.id, sql, expression, clauses, limit + _MORE)
+    expression = any_of(tokens, others)
+    rows = _rows(connection, build, sql, expression, clauses, limit + _MORE)
     if len(rows) == limit + _MORE and rows[-1][1] == rows[limit - 1][1]:
         # Day, source, path and position decide between ties, so all of them are needed.
-        rows = _rows(connection, live.id, _NOT_WORSE, expression, clauses, rows[-1][1])
-    ranked = in_order(connection, live.id, [(row[0], -row[1]) for row in rows], limit)
-    if counts is not None and (others := [id_ for id_, _ in ranked if id_ not in counts.rows]):
-        values = any_of(counted), ids_in(others)
-        connection.execute(of_build(_COUNTED, live.id), values).fetchall()
-    return ranked
+        rows = _rows(connection, build, _NOT_WORSE, expression, clauses, rows[-1][1])
+    # In whatever order FTS5 adds up what terms weigh, equals are equals.
+    return [(row[0], round(-row[1], _DECIMALS)) for row in rows]
 
 
 class Counts:
@@ -149,37 +183,45 @@ class Counts:
 
     def __init__(self, connection: apsw.Connection) -> None:
         self.rows: dict[int, TermCounts] = {}
+        self._connection = connection
         self.begin((), 0)
         connection.register_fts5_function("term_counts", self._count)
 
     def begin(self, tokens: Sequence[str], matches: int) -> None:
         """Forget all, for a query of ``tokens``."""
-        self.tokens, self.matches, self.average = tokens, matches, 0.0
+        self.tokens = self._phrases = tokens
+        self.matches, self.average = matches, 0.0
         self.rows.clear()
+
+    def add(
+        self, build: int, ids: Sequence[int], held: Sequence[str], tokens: Sequence[str]
+    ) -> None:
+        """Count ``tokens`` in the rows ``ids``, of which each has one of ``held``, if not done.
+
+        ``tokens`` are those that this began with, as FTS5 knows them.
+        """
+        asked, some = list(zip(tokens, self.tokens, strict=True)), frozenset(held)
+        rarer = [pair for pair in asked if pair[0] in some]
+        others = [pair for pair in asked if pair[0] not in some]
+        # First what has others, too: so no row is looked at that has none of the rarer ones.
+        for beside in (others, []) if others else ([],):
+            if left := [id_ for id_ in ids if id_ not in self.rows]:
+                self._phrases = [name for _, name in (*rarer, *beside)]
+                expression = any_of([one for one, _ in rarer], [one for one, _ in beside])
+                values = expression, ids_in(left)
+                self._connection.execute(of_build(_COUNTED, build), values).fetchall()
 
     def _count(self, api: apsw.FTS5ExtensionApi, *_: object) -> None:
         # Called for several times as many rows as are kept, each of which has few of the phrases.
         if not self.rows:
             self.average = api.column_total_size() / api.row_count
-        columns, locations, tokens = api.phrase_columns, api.phrase_locations, self.tokens
+        columns, locations, tokens = api.phrase_columns, api.phrase_locations, self._phrases
         counts: dict[str, float] = {}
         for number in range(api.phrase_count):
             if columns(number):
                 body, head, extra = locations(number)
                 counts[tokens[number]] = len(body) + len(head) + 0.4 * len(extra)
         self.rows[api.rowid] = TermCounts(counts, api.column_size())
-
-
-def _lowest_of_best(
-    connection: apsw.Connection,
-    build: int,
-    clauses: Sequence[Clause],
-    limit: int,
-    tokens: Sequence[str],
-) -> float:
-    """What the best ``limit`` rows score at the least, by ``tokens`` alone."""
-    rows = _rows(connection, build, _BEST.replace("<counts>", ""), any_of(tokens), clauses, limit)
-    return float(-rows[-1][1]) if len(rows) == limit else 0.0
 
 
 def in_order(connection: apsw.Connection, build: int, ranked: Ranked, limit: int) -> Ranked:

@@ -2,8 +2,9 @@
 
 To score a row is ten times as dear as to find it, and common terms find most of the rows. A row
 that holds nothing but common terms can score no more than their weights allow. Where the rarer
-terms alone give as many better rows as are wanted, only rows with a rarer term are scored: by all
-terms, so that the scores are the same.
+terms give as many better rows as are wanted, only rows with a rarer term are scored: by all terms,
+so that the scores are the same. FTS5 finds what has a rarer and a common term in no more steps than
+there are rows with the rarer one.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+    Ranked = list[tuple[int, float]]
 
 
 _MOST_PER_WEIGHT = 2.2
@@ -25,35 +28,54 @@ _WORTH_TRYING = 3
 """How much more frequent the others have to be than the rarest term, where all are common."""
 
 
-def essential_tokens(
+def best_by_rarer(
     tokens: Sequence[str],
     chunks: int,
     common: Mapping[str, int],
-    lowest_of: Callable[[Sequence[str]], float],
-) -> list[str] | None:
-    """Those of ``tokens`` of which each of the best rows has one; ``None``: maybe all.
+    limit: int,
+    best_of: Callable[[Sequence[str], Sequence[str]], Ranked],
+) -> tuple[Ranked, list[str]] | None:
+    """The best ``limit`` rows, and those of ``tokens`` of which each has one; ``None``: maybe all.
 
-    ``common`` are those that many of the ``chunks`` hold, and at least how many; ``lowest_of``
-    gives what the best rows, as many as are wanted, score at the least by some of the tokens.
+    ``common`` are those that many of the ``chunks`` hold, and at least how many. ``best_of`` gives
+    the best rows, best first and with all that equal the last one wanted, that have one of some
+    tokens, and one of others if there are others: by the scores of all of these.
     """
-    if sum(common.values()) < chunks * _WORTH_IT:
+    every = sum(common.values())
+    if every < chunks * _WORTH_IT:
         return None
     # From the rarest on; terms that are not common first.
     order = sorted(set(tokens), key=lambda token: common.get(token, 0))
     first = max(len(order) - len(common), 1)
-    lowest = 0.0
-    while not lowest and first < len(order):
+
+    def best_within(begin: int, end: int) -> Ranked:
+        rarer, others = frozenset(order[begin:end]), frozenset(order[end:])
+        some = [token for token in tokens if token in rarer]
+        alone = best_of(some, ())
+        # What has one of the others, too, and is not among the best of these, scores less than they
+        # do, and by the rarer ones alone yet less.
+        beside = best_of(some, [token for token in tokens if token in others])
+        return list({**dict(alone), **dict(beside)}.items())
+
+    rows: Ranked = []
+    while len(rows) < limit:
         cost = sum(common.get(token, 0) for token in order[:first])
-        if cost * _WORTH_TRYING > sum(common.values()):
+        if first == len(order) or cost * _WORTH_TRYING > every:
             return None
-        lowest = lowest_of([token for token in tokens if token in order[:first]])
-        first += not lowest  # fewer rows than are wanted have one of these
+        rows = best_within(0, first)
+        first += len(rows) < limit
+    lowest = sorted(score for _, score in rows)[-limit]
     left = sum(_most(chunks, common[token]) * tokens.count(token) for token in order[first:])
-    for end in range(first, len(order)):
-        if left <= lowest:
-            return order[:end]
+    end = first
+    while left > lowest:
+        if end == len(order) - 1:
+            return None
         left -= _most(chunks, common[order[end]]) * tokens.count(order[end])
-    return None
+        end += 1
+    if end > first:
+        # What has one of the first, too, is known already, or not among the best.
+        rows = list({**dict(best_within(first, end)), **dict(rows)}.items())
+    return rows, order[:end]
 
 
 def _most(chunks: int, documents: int) -> float:

@@ -222,7 +222,7 @@ def _nth(rank: int) -> str:
 
 def _whole(hit: Candidate, ranker: str, note: str, *, compat: bool = False) -> Candidate:
     """``hit`` with the best score that an arm gave it."""
-    best, by = max((unit_score(arm, compat=compat), arm.arm) for arm in hit.explain.arms)
+    best, by = max([(unit_score(arm, compat=compat), arm.arm) for arm in hit.explain.arms])
     return with_step(hit, ranker, best, note, ((by, best),) if best else ())
 
 

@@ -369,9 +369,7 @@ def rank(
     for stage in ("fuse", "adjust", "select"):
         if stage == "select":
             ranked.sort(key=_by_score)
-        for ranker in rankers:
-            if ranker.stage != stage:
-                continue
+        for ranker in (one for one in rankers if one.stage == stage):
             if missing := _missing(ranker, context):
                 note = f"skipped: needs {', '.join(missing)}"
                 ranked = [with_step(hit, ranker.id, hit.score, note) for hit in ranked]
@@ -391,8 +389,8 @@ def with_step(
 
 
 def _missing(ranker: Ranker, context: RankContext) -> list[str]:
-    has = {"dates": True, "vectors": context.vectors is not None}
-    return sorted(need for need in ranker.needs if not has.get(need, False))
+    has = {"dates"} if context.vectors is None else {"dates", "vectors"}
+    return sorted(ranker.needs - has)
 
 
 def _by_score(hit: Candidate) -> tuple[float, int, str, str, int]:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from functools import cached_property
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
-from commonplace.graphemes import is_boundary
 from commonplace.model.search import Candidate, Hit, Step, cited, newest_first
 
 if TYPE_CHECKING:
@@ -76,6 +74,7 @@ def _reaches(hit: Candidate, least: float) -> bool:
 
 _WEAK = 0.4
 """A hit of less than this share of the best one's score is weak."""
+
 
 _EARLIER = 3  # values that an explanation names
 
@@ -183,7 +182,7 @@ class Folding:
         return chunk.source, frozenset(self._words_in(chunk.text.lower()))
 
     def _words_in(self, lower: str) -> list[str]:
-        return [word for word in self._words if word in lower and _begins(word, lower)]
+        return [word for word in self._words if word in lower and _find(word, lower, 0) >= 0]
 
     def _facts(self, chunk: StoredChunk) -> Iterator[_Fact]:
         """What each line of a chunk says that matches, and its value; of an undated one, all."""
@@ -191,11 +190,26 @@ class Folding:
 
         if chunk.day is None:
             return iter([(" ".join(chunk.text.split()), "")])
-        whole = chunk.text.split("\n")
-        lines = [line for line in whole if self._words_in(line.lower())]
+        lines = self._lines_in(chunk.text)
         # A heading, or what ends like one, says nothing without what stands below it.
-        said = whole if not lines or any(map(_is_heading, lines)) else lines
-        return map(without_value, said)
+        if not lines or any(map(_is_heading, lines)):
+            lines = chunk.text.split("\n")
+        return map(without_value, lines)
+
+    def _lines_in(self, text: str) -> list[str]:
+        """The lines of ``text`` in which a word of the query begins."""
+        lower = text.lower()
+        if len(lower) != len(text):  # so that places in one are not those in the other
+            return [line for line in text.split("\n") if self._words_in(line.lower())]
+        ends: dict[int, int] = {}
+        for word in self._words:
+            at = _find(word, lower, 0)
+            while at >= 0:
+                end = lower.find("\n", at)
+                end = len(lower) if end < 0 else end
+                ends[lower.rfind("\n", 0, at) + 1] = end
+                at = _find(word, lower, end)
+        return [text[start:end] for start, end in sorted(ends.items())]
 
 
 class _Group:
@@ -244,12 +258,12 @@ def _said(facts: Iterable[_Fact]) -> frozenset[object]:
     return frozenset([fact for fact, _ in facts])
 
 
-def _begins(beginning: str, line: str) -> bool:
-    """Whether a word of ``line`` begins so; in other scripts, whether it has this text."""
-    at = line.find(beginning)
-    while at > 0 and beginning.isascii() and (line[at - 1].isalnum() or line[at - 1] == "_"):
-        at = line.find(beginning, at + 1)
-    return at >= 0
+def _find(beginning: str, text: str, start: int) -> int:
+    """Where from ``start`` on a word begins so, or in other scripts this stands; -1: nowhere."""
+    at = text.find(beginning, start)
+    while at > 0 and beginning.isascii() and (text[at - 1].isalnum() or text[at - 1] == "_"):
+        at = text.find(beginning, at + 1)
+    return at
 
 
 def _is_heading(line: str) -> bool:
@@ -259,20 +273,17 @@ def _is_heading(line: str) -> bool:
 LIMIT = 700
 """The most characters a snippet may have."""
 
-_REACH = 80
-
 
 def make_snippet(
     text: str, terms: Collection[str], analyser: Analyser, *, limit: int = LIMIT
 ) -> tuple[str, tuple[tuple[int, int], ...]]:
     """A contiguous piece of ``text`` of at most ``limit`` characters, and where it matches.
 
-    Of all windows the one with the most different query terms is taken (then the one with the
-    most matches, then the first). It begins and ends at a line, sentence or word if one is near,
-    at a grapheme border in any case. The second value are (start, end) offsets into the piece.
+    How it is chosen: :func:`~commonplace.search.cutting.window`. The second value are (start, end)
+    offsets into the piece.
     """
     matches = analyser.matches(text, frozenset(terms))
-    start, end = _trimmed(text, *_window(text, matches, limit))
+    start, end = _piece(text, matches, limit)
     return text[start:end], _marks(matches, start, end)
 
 
@@ -285,19 +296,24 @@ def markdown_snippet(
     """
     matches = analyser.matches(text, frozenset(terms))
 
-    def cut(room: int) -> tuple[int, int]:
-        return _trimmed(text, *_window(text, matches, room))
-
-    start, end = cut(limit)
+    start, end = _piece(text, matches, limit)
     if "```" not in text and "~~~" not in text and not (start and "|" in text):
         return text[start:end], _marks(matches, start, end)
-    from commonplace.search.markdown import fitted
+    from commonplace.search.cutting import fitted
 
-    before, start, end, after = fitted(text, cut, limit)
+    before, start, end, after = fitted(text, lambda room: _piece(text, matches, room), limit)
     return f"{before}{text[start:end]}{after}", _marks(matches, start, end, len(before))
 
 
-def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+def _piece(
+    text: str, matches: Sequence[tuple[int, int, frozenset[str]]], limit: int
+) -> tuple[int, int]:
+    """Where a piece of at most ``limit`` characters begins and ends, without white space around."""
+    start, end = 0, len(text)
+    if end > limit:
+        from commonplace.search.cutting import window  # most chunks are shown whole
+
+        start, end = window(text, matches, limit)
     while start < end and text[start].isspace():
         start += 1
     while end > start and text[end - 1].isspace():
@@ -314,79 +330,6 @@ def _marks(
         # Single characters of scripts without spaces match everywhere: beside words they are noise.
         shown = [(s, e) for s, e in shown if e - s > 1]
     return tuple((s - start + shift, e - start + shift) for s, e in _merge(shown))
-
-
-def _window(
-    text: str, matches: Sequence[tuple[int, int, frozenset[str]]], limit: int
-) -> tuple[int, int]:
-    if len(text) <= limit:
-        return 0, len(text)
-    first, last = _best_run(matches, limit - 2 * _REACH)
-    if first is None or last is None:
-        return 0, _cut_before(text, limit, limit - _REACH)
-    # Room before the match lets its sentence be read; what is left goes behind it.
-    spare = limit - (last - first)
-    start = max(0, min(first - spare // 3, len(text) - limit))
-    if start:
-        start = _cut_after(text, start, min(first, start + _REACH))
-    end = min(len(text), start + limit)
-    if end < len(text):
-        end = _cut_before(text, end, max(last, end - _REACH))
-    return start, end
-
-
-def _best_run(
-    matches: Sequence[tuple[int, int, frozenset[str]]], width: int
-) -> tuple[int | None, int | None]:
-    """First and last offset of the run of matches within ``width`` with most different terms."""
-    best: tuple[int, int] = (0, 0)
-    place: tuple[int | None, int | None] = (None, None)
-    held: dict[str, int] = {}
-    left = 0
-    for right, (_, end, found) in enumerate(matches):
-        for term in found:
-            held[term] = held.get(term, 0) + 1
-        while left < right and end - matches[left][0] > width:
-            for term in matches[left][2]:
-                held[term] -= 1
-                if not held[term]:
-                    del held[term]
-            left += 1
-        worth = (len(held), right - left)
-        if worth > best:
-            best, place = worth, (matches[left][0], min(end, matches[left][0] + width))
-    return place
-
-
-def _cut_after(text: str, low: int, high: int) -> int:
-    """The best place to begin in ``low..high``: after a line break, a sentence, a word."""
-    newline = text.find("\n", low, high)
-    if newline >= 0:
-        return newline + 1
-    # Compiled on first use: most snippets are whole chunks, and begin where those do.
-    for match in re.compile(r"\n|(?<=[.!?:;。！？；])\s*|\s+").finditer(text, low, high):
-        if match.end() <= high and is_boundary(text, match.end()):
-            return match.end()
-    return _boundary_at_or_before(text, low)
-
-
-def _cut_before(text: str, high: int, low: int) -> int:
-    """The best place to end in ``low..high``: before a line break, a space, a grapheme."""
-    newline = text.rfind("\n", low, high)
-    if newline >= 0:
-        return newline
-    for index in range(high, low, -1):
-        if text[index].isspace() and is_boundary(text, index):
-            return index
-    return _boundary_at_or_before(text, high)
-
-
-def _boundary_at_or_before(text: str, index: int) -> int:
-    """The nearest grapheme border at or before ``index``; a monster grapheme is cut after all."""
-    for candidate in range(index, max(index - 200, 0), -1):
-        if is_boundary(text, candidate):
-            return candidate
-    return index
 
 
 def _merge(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -120,21 +120,22 @@ class StandardAnalyser:
         return found
 
     def _matches_of_word(self, word: str, start: int, wanted: frozenset[str]) -> list[Match]:
-        found: list[Match] = []
-        at = 0
         core = word.strip(_BESIDE_WORDS)
         if not core.isascii() and lacks(core, wanted):
-            return found
-        for group in [core] if core.isalnum() and core.isascii() else groups(word):
+            return []
+        # What was a group before is one here, too, whatever stands beside it.
+        whole = core in self._group_terms or (core.isalnum() and core.isascii())
+        found: list[Match] = []
+        at = 0
+        for group in [core] if whole else groups(word):
             # Each begins where its text next stands: a group may begin at any letter of its own.
             at = word.find(group, at)
             if not group.isascii():
                 found += matching_pieces(group, start + at, self._stems.__getitem__, wanted)
             else:
                 for first, last, terms in self._group_terms[group]:
-                    if not wanted.isdisjoint(terms):
-                        here = start + at
-                        found.append((here + first, here + last, wanted.intersection(terms)))
+                    if held := wanted.intersection(terms):
+                        found.append((start + at + first, start + at + last, held))
             at += len(group)
         return found
 
@@ -228,10 +229,9 @@ def _until_token(found: Iterable[Piece], count: int) -> Iterator[Piece]:
     """The pieces up to the one that brings the token number ``count``."""
     for piece in found:
         yield piece
-        if piece[2]:
-            count -= 1
-            if not count:
-                return
+        count -= bool(piece[2])
+        if not count:
+            return
 
 
 @cache

@@ -4,7 +4,7 @@ import random
 from functools import partial
 from itertools import count
 from math import log
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -19,7 +19,7 @@ from commonplace.testing.base import EVERYWHERE, places, words
 from commonplace_sqlite import keyword, maintenance, pruning
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator
 
     from commonplace.model.search import Found
     from commonplace_sqlite.store import SqliteStore
@@ -255,7 +255,7 @@ def plainly(monkeypatch: pytest.MonkeyPatch) -> Ask:
 
     def ask(store: SqliteStore, query: KeywordQuery, where: Where, limit: int) -> Answer:
         with monkeypatch.context() as patch:
-            patch.setattr(keyword, "essential_tokens", lambda *_: None)
+            patch.setattr(keyword, "best_by_rarer", lambda *_: None)
             return search(store, query, where, limit)
 
     return ask
@@ -292,33 +292,39 @@ def test_rows_are_left_aside_in_queries_of_common_and_rare_words(
     large_store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     taken: list[list[str] | None] = []
-    real = pruning.essential_tokens
+    real = pruning.best_by_rarer
 
-    def noting(
-        tokens: Sequence[str],
-        chunks: int,
-        common: Mapping[str, int],
-        lowest_of: Callable[[Sequence[str]], float],
-    ) -> list[str] | None:
-        taken.append(real(tokens, chunks, common, lowest_of))
-        return taken[-1]
+    def noting(*given: Any) -> Any:
+        pruned = real(*given)
+        taken.append(pruned and sorted(pruned[1]))
+        return pruned
 
-    monkeypatch.setattr(keyword, "essential_tokens", noting)
+    monkeypatch.setattr(keyword, "best_by_rarer", noting)
     for query in (
-        words("r11", "r10", "c5"),
+        words("r11", "r10", "c2"),
         words("r11", "r10"),
-        words("c5", "c4"),
-        words("c5", "c0", "absent"),
-        words("c5", "absent"),
+        words("c2", "c1"),
+        words("c2", "c0", "absent"),
+        words("c2", "absent"),
     ):
         search(large_store, query, limit=10)
-    assert [one and sorted(one) for one in taken] == [
+    assert taken == [
         ["r10", "r11"],
-        None,
         None,
         ["absent", "c0"],
         None,
     ]
+
+
+def test_words_of_most_chunks_choose_none_and_are_counted(large_store: SqliteStore) -> None:
+    ask = partial(large_store.keyword, where=Where(), limit=5, deadline=NEVER)
+    found, rare = ask(words("r11", "c5", "r10")), ask(words("r11", "r10"))
+    assert found.found == rare.found
+    assert any("c5" in one.counts for one in found.terms)
+    plain = ask(words("r11", "c5", "r10")._replace(plain=True))
+    assert plain.found[0].score > rare.found[0].score
+    alone = ask(words("c5", "absent"))
+    assert ["c5" in one.counts for one in alone.terms] == [True] * 5
 
 
 def test_a_word_that_became_rare_is_not_taken_for_common(

@@ -1,0 +1,162 @@
+"""How a piece is cut out of a text: where it begins and ends, and what its Markdown then needs."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise, takewhile
+from typing import TYPE_CHECKING
+
+from commonplace.graphemes import is_boundary
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+_FENCE = r"^ {0,3}(`{3,}(?=[^`\n]*$)|~{3,})[ \t]*([^\n]*)"
+_DELIMITERS = r"[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+[ \t]*(?::?-+:?[ \t]*)?"
+
+_REACH = 80
+"""Characters within which a good place to begin or to end is looked for."""
+
+
+def window(
+    text: str, matches: Sequence[tuple[int, int, frozenset[str]]], limit: int
+) -> tuple[int, int]:
+    """The piece of a longer ``text``, of at most ``limit`` characters, that shows its ``matches``.
+
+    Of all pieces the one with the most different query terms is taken (then the one with the most
+    matches, then the first). It begins and ends at a line, sentence or word if one is near, at a
+    grapheme border in any case.
+    """
+    first, last = _best_run(matches, limit - 2 * _REACH)
+    if first is None or last is None:
+        return 0, _cut_before(text, limit, limit - _REACH)
+    # Room before the match lets its sentence be read; what is left goes behind it.
+    spare = limit - (last - first)
+    start = max(0, min(first - spare // 3, len(text) - limit))
+    if start:
+        start = _cut_after(text, start, min(first, start + _REACH))
+    end = min(len(text), start + limit)
+    if end < len(text):
+        end = _cut_before(text, end, max(last, end - _REACH))
+    return start, end
+
+
+def _best_run(
+    matches: Sequence[tuple[int, int, frozenset[str]]], width: int
+) -> tuple[int | None, int | None]:
+    """First and last offset of the run of matches within ``width`` with most different terms."""
+    best: tuple[int, int] = (0, 0)
+    place: tuple[int | None, int | None] = (None, None)
+    held: dict[str, int] = {}
+    left = 0
+    for right, (_, end, found) in enumerate(matches):
+        for term in found:
+            held[term] = held.get(term, 0) + 1
+        while left < right and end - matches[left][0] > width:
+            for term in matches[left][2]:
+                held[term] -= 1
+                if not held[term]:
+                    del held[term]
+            left += 1
+        worth = (len(held), right - left)
+        if worth > best:
+            best, place = worth, (matches[left][0], min(end, matches[left][0] + width))
+    return place
+
+
+def _cut_after(text: str, low: int, high: int) -> int:
+    """The best place to begin in ``low..high``: after a line break, a sentence, a word."""
+    newline = text.find("\n", low, high)
+    if newline >= 0:
+        return newline + 1
+    for match in re.compile(r"\n|(?<=[.!?:;。！？；])\s*|\s+").finditer(text, low, high):
+        if match.end() <= high and is_boundary(text, match.end()):
+            return match.end()
+    return _boundary_at_or_before(text, low)
+
+
+def _cut_before(text: str, high: int, low: int) -> int:
+    """The best place to end in ``low..high``: before a line break, a space, a grapheme."""
+    newline = text.rfind("\n", low, high)
+    if newline >= 0:
+        return newline
+    for index in range(high, low, -1):
+        if text[index].isspace() and is_boundary(text, index):
+            return index
+    return _boundary_at_or_before(text, high)
+
+
+def _boundary_at_or_before(text: str, index: int) -> int:
+    """The nearest grapheme border at or before ``index``; a monster grapheme is cut after all."""
+    for candidate in range(index, max(index - 200, 0), -1):
+        if is_boundary(text, candidate):
+            return candidate
+    return index
+
+
+def fitted(
+    text: str, cut: Callable[[int], tuple[int, int]], limit: int
+) -> tuple[str, int, int, str]:
+    """What must stand before a piece of ``text``, its start and end, and what must stand after it.
+
+    All is at most ``limit`` characters; ``cut`` takes the piece for as many as it is given. What is
+    too long even beside a piece of half of them is left out.
+    """
+    room = limit
+    while True:
+        start, end = cut(room)
+        start = row_start(text, start)
+        before, after = completed(text, start, end)
+        size = len(before) + end - start + len(after)
+        if size <= limit:
+            return before, start, end, after
+        if room <= limit // 2:  # a header too wide to be repeated
+            return "", start, end, ""
+        room = max(limit // 2, room - (size - limit))
+
+
+def completed(text: str, start: int, end: int) -> tuple[str, str]:
+    """What must stand before and after ``text[start:end]`` for it to be valid Markdown."""
+    fences = list(re.compile(_FENCE, re.MULTILINE).finditer(text))
+    # The line that opened the fence we are in, and its mark.
+    opened = mark = fences[0][1] if len(fences) % 2 and _ends_a_fence(text, fences[0]) else ""
+    at_start = opened
+    for fence in fences:
+        if fence.start() >= end:
+            break
+        if not mark:
+            opened, mark = fence[0].strip(), fence[1]
+        elif fence[1].startswith(mark) and not fence[2]:
+            opened = mark = ""
+        if fence.end() <= start:
+            at_start = opened
+    before = f"{at_start}\n" if at_start else _header(text, start)
+    return before, f"\n{mark}" if mark else ""
+
+
+def _ends_a_fence(text: str, first: re.Match[str]) -> bool:
+    """Whether the first mark of a text most likely ends what began before the text."""
+    above = text[: first.start()].removesuffix("\n").rpartition("\n")[2].strip()
+    below = text[first.end() :].removeprefix("\n").partition("\n")[0].strip()
+    return bool(above) and not above.endswith(":") and not first[2] and not below
+
+
+def _header(text: str, start: int) -> str:
+    """The lines above ``start`` that make its line a row of a table; empty if there are none."""
+    *lines, beginning = text[:start].split("\n")
+    row = beginning + text[start:].partition("\n")[0]
+    if beginning or "|" not in row:
+        return ""
+    rows = list(takewhile(lambda line: "|" in line, reversed(lines)))
+    if rows and re.fullmatch(_DELIMITERS, row):
+        return f"{rows[0]}\n"
+    for below, header in pairwise(rows):
+        if re.fullmatch(_DELIMITERS, below):
+            return f"{header}\n{below}\n"
+    return ""
+
+
+def row_start(text: str, start: int) -> int:
+    """The beginning of the line in which ``start`` is, if it is a row of a table."""
+    line = text.rfind("\n", 0, start) + 1
+    return line if text.startswith("|", line) else start

@@ -1,0 +1,175 @@
+"""Hits that say the same are shown as one; those that say different things stay apart."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from commonplace.model.search import Candidate, Explanation, StoredChunk
+from commonplace.search.snippets import Folding
+from commonplace.text.analyse import make_analyser
+from commonplace.text.query import parse_query
+
+ANALYSER = make_analyser("standard")
+
+
+def dated(number: int, text: str, day: str | None, score: float = 0.5, body: str = "") -> Candidate:
+    path = f"memory/{number}.md"
+    chunk = StoredChunk(number, "memory", path, 1, 1, text, (), day, body=body)
+    return Candidate(chunk, score, Explanation())
+
+
+def tokens(text: str) -> str:
+    return ANALYSER.chunk(text).body
+
+
+def folded(query: str, *candidates: Candidate, limit: int = 6) -> list[tuple[int, list[int]]]:
+    folding = Folding(ANALYSER.query(parse_query(query)))
+    folding.add(candidates, limit=limit)
+    return [
+        (int(one.chunk.id), [int(other.id) for other in one.similar]) for one in folding.folded()
+    ]
+
+
+def test_dated_hits_that_differ_in_numbers_alone_fold_into_the_newest() -> None:
+    hits = [
+        dated(1, "# Oct 1\n- lunch\n- the staging port is now 8401", "2026-10-01", 0.9),
+        dated(2, "- The staging port is now 8403.\n- rain", "2026-10-03"),
+        dated(3, "- the staging port is now 8402", "2026-10-02"),
+        dated(4, "- the staging port is closed", "2026-10-04"),
+    ]
+    assert folded("staging port", *hits) == [(2, [3, 1]), (4, [])]
+    folding = Folding(ANALYSER.query(parse_query("staging port")))
+    folding.add(hits, limit=6)
+    first = folding.folded()[0]
+    assert first.score == 0.9
+    assert first.earlier == ("8402 (2026-10-02)", "8401 (2026-10-01)")
+    note = "2 more like this, before: 8402 (2026-10-02), 8401 (2026-10-01)"
+    assert first.explain.steps[-1].note == note
+
+
+def test_what_is_newer_is_looked_for_by_the_words_and_days_of_dated_hits_that_fold() -> None:
+    folding = Folding(ANALYSER.query(parse_query("which staging port or gate")))
+    assert (folding.since(), folding.shared(["stage", "port"])) == (None, ())
+    gate = "the gate of staging"
+    said = [
+        (gate, None),
+        (gate, None),
+        ("staging port: 80", "2026-10-01"),
+        ("- staging port: 81, gate", "2026-10-02"),
+        ("the staging port: 82", "2026-10-03"),
+        ("staging port: 83", "2026-10-04"),
+    ]
+    folding.add((dated(at, *one, body=tokens(one[0])) for at, one in enumerate(said)), limit=6)
+    assert [len(one.similar) for one in folding.folded()] == [1, 1, 0, 0]
+    assert folding.since() == "2026-10-04"
+    assert folding.shared(["gate", "stage", "port", "ship"]) == (("stage",), ("port",))
+
+
+@pytest.mark.parametrize(
+    ("query", "older", "newer", "value"),
+    [
+        (
+            "wifi password",
+            "Office wifi password: bluewhale",
+            "Office WiFi password: redfox",
+            "bluewhale",
+        ),
+        (
+            "database staging",
+            "- the staging database is `Postgres`",
+            "* The staging database is now MariaDB.",
+            "Postgres",
+        ),
+        (
+            "staging port",
+            "09:30 the staging port is 8401",
+            "- 17:05 the staging port is 8402",
+            "8401",
+        ),
+        ("server port", "Server 3: port 80", "Server 3: port 90", "80"),
+        (
+            "pris serveur",
+            "le prix du serveur est 12 euros",
+            "le prix du serveur est 15 euros",
+            "12",
+        ),
+        ("端口", "测试服务器的端口是8401。", "测试服务器的端口是8402。", "8401"),
+    ],
+)
+def test_lines_that_differ_in_a_value_alone_fold_with_what_it_was(
+    query: str, older: str, newer: str, value: str
+) -> None:
+    folding = Folding(ANALYSER.query(parse_query(query)))
+    folding.add([dated(1, older, "2026-10-01"), dated(2, newer, "2026-10-02")], limit=6)
+    (shown,) = folding.folded()
+    assert shown.chunk.id == 2
+    assert shown.earlier == (f"{value} (2026-10-01)",)
+
+
+@pytest.mark.parametrize(
+    ("query", "one", "other"),
+    [
+        ("server port", "Server 3: port 80", "Server 4: port 90"),
+        ("server 4 port", "Server 40: port 80", "Server 4: port 80"),
+        ("lunch", "Lunch: ramen with Mia", "Lunch: pizza with Tom"),
+        ("office", "The office is cold.", "The office is closed."),
+        ("redfox password", "Office wifi password: bluewhale", "Office wifi password: redfox"),
+        ("question", "Is the question Paris or Rome?", "Is the question Oslo or Bonn?"),
+    ],
+)
+def test_lines_that_say_different_things_do_not_fold(query: str, one: str, other: str) -> None:
+    hits = dated(1, one, "2026-10-01"), dated(2, other, "2026-10-02")
+    assert folded(query, *hits) == [(1, []), (2, [])]
+
+
+def test_a_value_that_stays_the_same_is_named_once() -> None:
+    said = {1: "8403", 2: "8402", 3: "8402", 4: "8401", 5: "8402"}
+    folding = Folding(ANALYSER.query(parse_query("staging port")))
+    for ago, port in said.items():
+        folding.add([dated(ago, f"staging port: {port}", f"2026-10-0{9 - ago}")], limit=6)
+    (shown,) = folding.folded()
+    earlier = "8402 (2026-10-07)", "8401 (2026-10-05)", "8402 (2026-10-04)"
+    assert shown.earlier == earlier
+
+
+def test_what_else_matches_is_no_copy() -> None:
+    one = dated(1, "- the staging port is 8401", "2026-10-01")
+    named = dated(2, "- the staging port is 8402\n- asked Mia", "2026-10-02")
+    assert folded("staging port Mia", named, one) == [(2, []), (1, [])]
+    assert folded("staging port 8401", one, named) == [(1, []), (2, [])]
+
+
+def test_headings_say_nothing_alone() -> None:
+    one = dated(1, "## Staging\n- restarted it", "2026-10-01")
+    two = dated(2, "## Staging\n- broken", "2026-10-02")
+    assert folded("staging", one, two) == [(1, []), (2, [])]
+    one = dated(1, "Staging:\n- restarted it", "2026-10-01")
+    two = dated(2, "Staging:\n- broken", "2026-10-02")
+    assert folded("staging", one, two) == [(1, []), (2, [])]
+
+
+def test_undated_notes_fold_only_word_for_word() -> None:
+    hits = [
+        dated(1, "Invoice 17", None),
+        dated(2, "Invoice  17", None),
+        dated(3, "Invoice 18", None),
+    ]
+    assert folded("invoice", *hits, dated(4, "Invoice 18", "2026-10-01")) == [
+        (1, [2]),
+        (3, []),
+        (4, []),
+    ]
+
+
+WORDS = ("port", "ports", "İ", "staging_port", "8402", "端口", "report", ":", "#", " ", "\n", "Σ")
+
+
+@given(st.lists(st.sampled_from(WORDS), max_size=30).map("".join), st.sampled_from(WORDS))
+def test_the_lines_that_match_are_those_in_which_a_word_of_the_query_begins(
+    text: str, query: str
+) -> None:
+    folding = Folding(ANALYSER.query(parse_query(f"port 端口 {query}")))
+    lines = [line for line in text.split("\n") if folding._words_in(line.lower())]
+    assert folding._lines_in(text) == lines

@@ -163,12 +163,15 @@ def _best_of(
 
     With ``at_once`` they are counted.
     """
+    conditions = "".join(clause for clause, _ in clauses)
+    values = any_of(tokens, others), *(value for _, some in clauses for value in some)
     sql = _BEST.replace("<counts>", ", term_counts(fts_<n>)" if at_once else "")
-    expression = any_of(tokens, others)
-    rows = _rows(connection, build, sql, expression, clauses, limit + _MORE)
+    sql = of_build(sql.replace("<clauses>", conditions), build)
+    rows: Any = connection.execute(sql, (*values, limit + _MORE)).fetchall()
     if len(rows) == limit + _MORE and rows[-1][1] == rows[limit - 1][1]:
         # Day, source, path and position decide between ties, so all of them are needed.
-        rows = _rows(connection, build, _NOT_WORSE, expression, clauses, rows[-1][1])
+        sql = of_build(_NOT_WORSE.replace("<clauses>", conditions), build)
+        rows = connection.execute(sql, (*values, rows[-1][1])).fetchall()
     # In whatever order FTS5 adds up what terms weigh, equals are equals.
     return [(row[0], round(-row[1], _DECIMALS)) for row in rows]
 
@@ -242,20 +245,6 @@ def in_order(connection: apsw.Connection, build: int, ranked: Ranked, limit: int
     nowhere = (0, "", "", 0)
     ranked.sort(key=lambda row: (-row[1], positions.get(row[0], nowhere)))
     return ranked[:limit]
-
-
-def _rows(
-    connection: apsw.Connection,
-    build: int,
-    sql: str,
-    expression: str,
-    clauses: Sequence[Clause],
-    last: float,
-) -> Any:
-    conditions = "".join(clause for clause, _ in clauses)
-    values = [value for _, some in clauses for value in some]
-    text = of_build(sql.replace("<clauses>", conditions), build)
-    return connection.execute(text, (expression, *values, last)).fetchall()
 
 
 # Looked up for each match. To list the chunks that pass beforehand is cheaper where most of a large

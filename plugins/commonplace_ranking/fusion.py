@@ -245,11 +245,14 @@ class Recency:
             raise ValueError("a weight is 0 to 1, and a half-life more than 0 days")
         self._weight = weight
         self._half_life = half_life_days
+        self._known: tuple[int, dict[str | None, tuple[float, str]]] = 0, {}
 
     def rank(self, hits: Sequence[Candidate], context: RankContext) -> list[Candidate]:
         """Apply the prior; notes of the future count as today's."""
         today = int(context.now // _DAY)
-        factors: dict[str | None, tuple[float, str]] = {None: (1.0, "no date")}
+        if self._known[0] != today:
+            self._known = today, {None: (1.0, "no date")}
+        factors = self._known[1]
         aged = []
         for hit in hits:
             day = hit.chunk.day

@@ -8,6 +8,7 @@ lines are one fact with two values. All is done by comparing words.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from commonplace.model.tuples import NamedTuple
@@ -121,7 +122,10 @@ def fact_of(text: str) -> tuple[tuple[str, ...], ...]:
     one value at most: what differs in any other number is another fact. Of a line without such a
     value it is all its words.
     """
-    value = value_of(text)
+    return _around(text, value_of(text))
+
+
+def _around(text: str, value: re.Match[str] | None) -> tuple[tuple[str, ...], ...]:
     if value is None:
         return (_tokens(text),)
     return _tokens(text[: value.start()]), _tokens(text[value.end() :])
@@ -160,7 +164,7 @@ def statement_of(text: str) -> tuple[Fact, str] | None:
         rest = text[number.end() :]
         if len(_WORDS(rest)) > _LONGEST_VALUE or not own_words(text[: number.start()] + rest):
             return None
-        return ("number", *fact_of(text)), number[0]
+        return ("number", *_around(text, number)), number[0]
     found = _NAMED.match(text) if any(mark in text for mark in _MARKS) else None
     if found is None or "://" in text or NUMBER.search(found["subject"]):
         return None
@@ -184,6 +188,7 @@ _NOW = re.compile(r"\b(?:now|currently)\b", re.IGNORECASE)
 _DIGITS = re.compile(r"\d+(?:[.,:/-]\d+)*")
 
 
+@lru_cache(maxsize=2_048)  # what was found is found again: some 2 MB
 def without_value(line: str) -> tuple[Fact, str]:
     """What a line says apart from its value, and the value; lines of one fact share the first.
 

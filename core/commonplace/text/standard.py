@@ -109,11 +109,10 @@ class StandardAnalyser:
         # Few words of a chunk are those of the query, and only these are analysed.
         text = text.replace("\n", " ")
         found: list[Match] = []
-        wide = frozenset([term for term in wanted if not term.isascii()])
+        wide, needles = _sought(wanted)
         if not text.isascii() and _plain_pattern().fullmatch(text):
             found += _letters_and_pairs(text, wide) if wide else ()
             text = text.encode("ascii", "replace").decode().replace("?", " ")
-        needles = set(map(_needle, wanted - wide)) - {""}
         for start, end in _words_with(text, needles):
             found += self._matches_of_word(text[start:end], start, wanted)
         found.sort(key=itemgetter(0))  # stable
@@ -280,16 +279,17 @@ def _words_with(text: str, needles: Collection[str]) -> list[tuple[int, int]]:
     return sorted(found)
 
 
-@lru_cache(maxsize=1024)  # each hit of a search asks
-def _needle(term: str) -> str:
-    """What stands in every word of ASCII, in small letters, that has ``term``.
+@lru_cache(maxsize=64)  # each hit of a search asks
+def _sought(wanted: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
+    """Those of ``wanted`` that are not ASCII, and what stands in each word that has another one.
 
     Snowball's English stemmer changes at most the last letter of what it leaves, and ``dying`` and
     its like to ``die``.
     """
-    if len(term) < 3 or not term.isalpha():
-        return term
-    return term[:-2] if term.endswith("ie") else term[:-1]
+    wide = frozenset([term for term in wanted if not term.isascii()])
+    words = {term for term in wanted - wide if len(term) > 2 and term.isalpha()}
+    needles = [word[:-2] if word.endswith("ie") else word[:-1] for word in words]
+    return wide, wanted.difference(wide, words, [""]).union(needles)
 
 
 class _Stems(dict[str, str]):

@@ -17,6 +17,7 @@ from commonplace.text.tokens import (
     find_groups,
     groups,
     has_unspaced,
+    in_ascii,
     lacks,
     matching_pieces,
     pieces,
@@ -110,9 +111,12 @@ class StandardAnalyser:
         text = text.replace("\n", " ")
         found: list[Match] = []
         wide, needles = _sought(wanted)
-        if not text.isascii() and _plain_pattern().fullmatch(text):
-            found += _letters_and_pairs(text, wide) if wide else ()
-            text = text.encode("ascii", "replace").decode().replace("?", " ")
+        if not text.isascii() and wide:
+            from commonplace.text.unspaced import places_in_plain
+
+            found, text = places_in_plain(text, wide, _LETTERS, _plain_text)
+        elif not text.isascii() and _plain_text(_LETTERS).fullmatch(text):
+            text = in_ascii(text)
         for start, end in _words_with(text, needles):
             found += self._matches_of_word(text[start:end], start, wanted)
         found.sort(key=itemgetter(0))  # stable
@@ -206,7 +210,6 @@ class _Reading:
         return frozenset(should) - self._tokens
 
 
-_PAIR = 2
 _LEAST_SELECTIVE = 3
 
 
@@ -233,30 +236,21 @@ def _until_token(found: Iterable[Piece], count: int) -> Iterator[Piece]:
             return
 
 
+_LETTERS = "[\u3005-\u3007\u3041-\u3096\u30a1-\u30fa\u30fc-\u30ff\u4e00-\u9fff\uac00-\ud7a3]"
+"""Those of scripts without spaces of which each is a unit of its run."""
+
+
 @cache
-def _plain_pattern() -> re.Pattern[str]:
-    """Text of ASCII, letters of which each is a unit of its run, and marks that part words."""
-    letters = "\u3005-\u3007\u3041-\u3096\u30a1-\u30fa\u30fc-\u30ff\u4e00-\u9fff\uac00-\ud7a3"
+def _plain_text(run: str) -> re.Pattern[str]:
+    """Text of ASCII, marks that part words, and letters that match ``run``."""
     marks = (
         "\xa0\xab\xb7\xbb\u2013-\u2027\u2190-\u21ff\u2500-\u25ff\u3000-\u3003\u3008-\u3020\u30fb"
+        "\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff64"
     )
-    wide = "\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff64"
     # Whether the last signs of C# and C++ belong to a name depends on what is beside them.
     return re.compile(
-        rf"(?:[\0-\"$-*,-\x7f{letters}{marks}{wide}]++|(?<![^\0-\x7f])[+#](?![^\0-\x7f]))*+"
+        rf"(?:[\0-\"$-*,-\x7f{marks}]++|(?:{run})++|(?<![^\0-\x7f])[+#](?![^\0-\x7f]))*+"
     )
-
-
-def _letters_and_pairs(text: str, wanted: Collection[str]) -> Iterator[Match]:
-    """Where letters of scripts without spaces, and pairs of them, stand in plain text."""
-    for term in sorted(wanted, key=len):
-        if len(term) > _PAIR:  # in words of Latin letters with accents, which plain text has not
-            break
-        held = frozenset((term,))
-        at = text.find(term)
-        while at >= 0:
-            yield at, at + len(term), held
-            at = text.find(term, at + 1)
 
 
 def _words_with(text: str, needles: Collection[str]) -> list[tuple[int, int]]:
@@ -264,11 +258,9 @@ def _words_with(text: str, needles: Collection[str]) -> list[tuple[int, int]]:
     lower = text.lower()
     found: set[tuple[int, int]] = set()
     if not text.isascii():
-        at = 0
-        for word in text.split(" "):
-            if not word.isascii() or len(lower) != len(text):
-                found.add((at, at + len(word)))
-            at += len(word) + 1
+        for match in re.finditer("[^ ]++", text):
+            if not match.group().isascii() or len(lower) != len(text):
+                found.add(match.span())
     for needle in needles if len(lower) == len(text) else ():
         at = lower.find(needle)
         while at >= 0:

@@ -81,8 +81,7 @@ _WORD = re.compile(r"\w++")
 
 def groups(text: str) -> list[str]:
     """The groups of ``text`` in their order."""
-    found: list[str] = _group_pattern(text).findall(text)
-    return found
+    return _group_pattern(text).findall(text)
 
 
 def find_groups(text: str) -> Iterator[tuple[int, str]]:
@@ -135,6 +134,11 @@ def units(run: str) -> Sequence[str]:
 def has_unspaced(text: str) -> bool:
     """Whether ``text`` holds a letter of a script that is written without spaces."""
     return not text.isascii() and _run_pattern().search(text) is not None
+
+
+def in_ascii(text: str) -> str:
+    """``text`` with a space in the place of each ``?``, and of each character beyond ASCII."""
+    return text.encode("ascii", "replace").decode().replace("?", " ")
 
 
 def drop_ignorable(word: str) -> str:

@@ -186,10 +186,10 @@ class Folding:
 
     def _facts(self, chunk: StoredChunk) -> Iterator[_Fact]:
         """What each line of a chunk says that matches, and its value; of an undated one, all."""
-        from commonplace.text.facts import without_value  # few searches fold
-
         if chunk.day is None:
             return iter([(" ".join(chunk.text.split()), "")])
+        from commonplace.text.facts import without_value  # few searches fold
+
         lines = self._lines_in(chunk.text)
         # A heading, or what ends like one, says nothing without what stands below it.
         if not lines or any(map(_is_heading, lines)):

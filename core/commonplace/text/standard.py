@@ -13,6 +13,7 @@ import Stemmer
 
 from commonplace.model.search import KeywordQuery
 from commonplace.text.tokens import (
+    MAX_TOKEN,
     cut,
     find_groups,
     groups,
@@ -44,6 +45,7 @@ _MAX_JOINED = 5
 _MAX_CACHED = 32_768
 _MAX_CACHED_LENGTH = 48
 
+_DIGITS = frozenset("0123456789")
 _BESIDE_WORDS = "!\"$%&'()*,-./:;<=>?@[\\]^`{|}~\t\r"
 """Marks of ASCII that belong to no group where they stand before or behind a word."""
 
@@ -262,8 +264,16 @@ def _words_with(text: str, needles: Collection[str]) -> list[tuple[int, int]]:
             if not match.group().isascii() or len(lower) != len(text):
                 found.add(match.span())
     for needle in needles if len(lower) == len(text) else ():
+        # A number begins and ends nothing in the middle of another one.
+        first, last = needle[0] in _DIGITS, needle[-1] in _DIGITS and len(needle) < MAX_TOKEN
         at = lower.find(needle)
         while at >= 0:
+            end = at + len(needle)
+            if (first and lower[at - 1 : at] in _DIGITS) or (
+                last and lower[end : end + 1] in _DIGITS
+            ):
+                at = lower.find(needle, at + 1)
+                continue
             end = lower.find(" ", at)
             end = len(text) if end < 0 else end
             found.add((lower.rfind(" ", 0, at) + 1, end))
@@ -309,11 +319,9 @@ class _GroupTerms(dict[str, tuple[tuple[int, int, tuple[str, ...]], ...]]):
         self._stem = stems.__getitem__
 
     def __missing__(self, group: str) -> tuple[tuple[int, int, tuple[str, ...]], ...]:
+        read = word_pieces(group, 0, self._stem)
         found = tuple(
-            [
-                (start, end, (token, *extra) if token else extra)
-                for start, end, token, _, extra in word_pieces(group, 0, self._stem)
-            ]
+            [(s, e, (token, *extra) if token else extra) for s, e, token, _, extra in read]
         )
         _remember(self, group, found)
         return found

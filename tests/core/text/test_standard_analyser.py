@@ -352,3 +352,13 @@ def test_time_is_linear_in_a_long_query(unit: str, count: int) -> None:
     small, large = unit * count, unit * (8 * count)
     limit = 24 * _seconds(lambda: _ANALYSER.query(parse_query(small))) + 0.05
     assert _seconds(lambda: _ANALYSER.query(parse_query(large))) <= limit
+
+
+@given(
+    st.lists(st.sampled_from((*"127aBx_-. ", "12", "v2", "word3")), max_size=16).map("".join),
+    st.sampled_from(("1", "12", "2", "v2", "word3", "a1", "2.1", "7a", "b12")),
+)
+def test_numbers_are_found_whole(text: str, query: str) -> None:
+    wanted = frozenset(_ANALYSER.query(parse_query(query)).should)
+    held = [(start, end, wanted.intersection(terms)) for start, end, terms in _ANALYSER.spans(text)]
+    assert _ANALYSER.matches(text, wanted) == [one for one in held if one[2]]

@@ -179,7 +179,7 @@ def _best_of(
 class Counts:
     """How often the rows that SQLite ranks on one connection have the tokens of a query.
 
-    ``rows`` are filled by ``term_counts`` in a statement, by chunk. What a chunk has in ``extra``
+    ``rows`` are filled by ``term_counts`` in a statement of these tokens, by chunk. What a chunk has in ``extra``
     counts 0.4. ``average`` is the mean length of all chunks, ``matches`` how many rows hold any of
     the tokens, at the most.
     """
@@ -213,6 +213,7 @@ class Counts:
                 expression = any_of([one for one, _ in rarer], [one for one, _ in beside])
                 values = expression, ids_in(left)
                 self._connection.execute(of_build(_COUNTED, build), values).fetchall()
+        self._phrases = self.tokens
 
     def _count(self, api: apsw.FTS5ExtensionApi, *_: object) -> None:
         # Called for several times as many rows as are kept, each of which has few of the phrases.

@@ -118,7 +118,9 @@ def test_a_plain_query_is_answered_alike_and_counts_no_tokens(store: SqliteStore
     )
 
 
-@pytest.mark.parametrize("should", [("c1", "c5", "r11"), ("r11", "r10"), ("c0", "c0", "absent")])
+@pytest.mark.parametrize(
+    "should", [("c1", "c5", "r11"), ("r11", "r10"), ("c0", "c0", "absent"), ("c5", "r0", "absent")]
+)
 def test_counts_are_the_same_at_once_and_apart(
     large_store: SqliteStore, monkeypatch: pytest.MonkeyPatch, should: tuple[str, ...]
 ) -> None:

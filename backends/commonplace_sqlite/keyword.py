@@ -179,9 +179,9 @@ def _best_of(
 class Counts:
     """How often the rows that SQLite ranks on one connection have the tokens of a query.
 
-    ``rows`` are filled by ``term_counts`` in a statement of these tokens, by chunk. What a chunk has in ``extra``
-    counts 0.4. ``average`` is the mean length of all chunks, ``matches`` how many rows hold any of
-    the tokens, at the most.
+    ``rows`` are filled by ``term_counts`` in a statement of these tokens, by chunk. What a chunk
+    has in ``extra`` counts 0.4. ``average`` is the mean length of all chunks, ``matches`` how many
+    rows hold any of the tokens, at the most.
     """
 
     def __init__(self, connection: apsw.Connection) -> None:

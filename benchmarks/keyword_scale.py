@@ -3,7 +3,8 @@
 Run it with ``python benchmarks/keyword_scale.py [--chunks 100000]``. It fills a store with seeded
 Zipf words, then asks both, in turns, about rare, middling and common words, and prints CPU
 milliseconds and their ratio. Bare means ``SELECT rowid ... ORDER BY rank LIMIT k`` over the same
-OR: no filters, no order among equals, no documents.
+OR: no filters, no order among equals, no documents. *Reading* is the same with the texts of the
+rows, by the same connection.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import apsw
 from commonplace.model.chunks import AnalysedChunk, Chunk, PutDocument, Terms
 from commonplace.model.search import KeywordQuery, Where
 from commonplace.resilience.deadline import NEVER
+from commonplace_sqlite.schema import of_build
 from commonplace_sqlite.store import SqliteStore
 
 if TYPE_CHECKING:
@@ -33,7 +35,12 @@ VOCABULARY = 60_000
 CHUNKS_PER_DOCUMENT = 5
 BATCH_DOCUMENTS = 100
 LIMIT = 24
-HEADS = ("bare p50", "p95", "ours p50", "p95", "ratio p50", "p95")
+HEADS = ("bare p50", "p95", "ours p50", "p95", "ratio p50", "p95", "reading")
+READING = """
+SELECT d.path, c.start_line, t.text, t.body FROM (<found>) AS found
+JOIN chunk_<n> AS c ON c.id = found.rowid JOIN document_<n> AS d ON d.id = c.document
+JOIN text_<n> AS t ON t.id = <text_id>
+"""
 LETTERS = "etaoinshrdlucmfwypvbgkqjxz"
 
 # The words of each kind of query, by how many chunks of a hundred thousand hold them.
@@ -126,9 +133,11 @@ def compare(store: SqliteStore, path: str, chunks: int, rounds: int) -> None:
     counts: dict[str, int] = {"unheardof": 0, **dict(rows)}
     bare_sql = f"SELECT rowid FROM fts_{build} WHERE fts_{build} MATCH ? ORDER BY rank LIMIT ?"
 
-    def ask_bare(tokens: list[str]) -> None:
+    reading_sql = of_build(READING.replace("<found>", bare_sql), build)
+
+    def ask_bare(tokens: list[str], sql: str) -> None:
         expression = " OR ".join(f'"{token}"' for token in tokens)
-        bare.execute(bare_sql, (expression, LIMIT)).fetchall()
+        bare.execute(sql, (expression, LIMIT)).fetchall()
 
     def ask_ours(tokens: list[str], where: Where) -> None:
         query = KeywordQuery(should=tuple(tokens))
@@ -140,17 +149,18 @@ def compare(store: SqliteStore, path: str, chunks: int, rounds: int) -> None:
     filters = {"": Where(), " | one source": Where(sources=frozenset({"sessions"}))}
     print("\n" + "".join((f"{'words':34}", *(f"{head:>11}" for head in HEADS))))
     for (kind, parts), (name, where) in itertools.product(KINDS.items(), filters.items()):
-        bare_ms, our_ms = [], []
+        bare_ms, our_ms, reading_ms = [], [], []
         for _ in range(rounds):
             tokens: list[str] = []
             for (least, most), number in parts:
                 share = chunks / 100_000
                 pool = [t for t, n in counts.items() if least * share < n <= most * share]
                 tokens += rng.sample(pool, number)
-            bare_ms.append(cpu_ms(partial(ask_bare, tokens)))
+            bare_ms.append(cpu_ms(partial(ask_bare, tokens, bare_sql)))
+            reading_ms.append(cpu_ms(partial(ask_bare, tokens, reading_sql)))
             our_ms.append(cpu_ms(partial(ask_ours, tokens, where)))
         figures = [quantile(ms, share) for ms in (bare_ms, our_ms) for share in (0.5, 0.95)]
-        figures += [figures[2] / figures[0], figures[3] / figures[1]]
+        figures += [figures[2] / figures[0], figures[3] / figures[1], quantile(reading_ms, 0.5)]
         print("".join((f"{kind + name:34}", *(f"{figure:11.2f}" for figure in figures))))
     bare.close()
 

@@ -48,10 +48,13 @@ def best_by_rarer(
     order = sorted(set(tokens), key=lambda token: common.get(token, 0))
     first = max(len(order) - len(common), 1)
 
-    def best_within(begin: int, end: int) -> Ranked:
+    def most_of(some: Sequence[str]) -> float:
+        return sum(_most(chunks, common[token]) * tokens.count(token) for token in some)
+
+    def best_within(begin: int, end: int, lowest: float = 0.0) -> Ranked:
         rarer, others = frozenset(order[begin:end]), frozenset(order[end:])
         some = [token for token in tokens if token in rarer]
-        alone = best_of(some, ())
+        alone = best_of(some, ()) if not lowest or most_of(order[begin:end]) > lowest else []
         # What has one of the others, too, and is not among the best of these, scores less than they
         # do, and by the rarer ones alone yet less.
         beside = best_of(some, [token for token in tokens if token in others])
@@ -65,16 +68,14 @@ def best_by_rarer(
         rows = best_within(0, first)
         first += len(rows) < limit
     lowest = sorted(score for _, score in rows)[-limit]
-    left = sum(_most(chunks, common[token]) * tokens.count(token) for token in order[first:])
     end = first
-    while left > lowest:
-        if end == len(order) - 1:
-            return None
-        left -= _most(chunks, common[order[end]]) * tokens.count(order[end])
+    while most_of(order[end:]) > lowest:
         end += 1
+        if end == len(order):
+            return None
     if end > first:
         # What has one of the first, too, is known already, or not among the best.
-        rows = list({**dict(best_within(first, end)), **dict(rows)}.items())
+        rows = list({**dict(best_within(first, end, lowest)), **dict(rows)}.items())
     return rows, order[:end]
 
 

@@ -1,11 +1,11 @@
 """Keyword queries of the SQLite store at scale, against a bare FTS5 query of the same table.
 
 Run it with ``python benchmarks/keyword_scale.py [--chunks 100000] [--times 1]``. It fills a store
-with seeded Zipf words, then asks both, in turns, about rare, middling and common words, and prints CPU
-milliseconds and their ratio. Bare means ``SELECT rowid ... ORDER BY rank LIMIT k`` over the same
-OR: no filters, no order among equals, no documents. *Reading* is the same with the texts of the
-rows, by the same connection. With ``--times 3`` each is asked so often, in turns, and the fastest
-counts, which is the one that found its pages in memory.
+with seeded Zipf words, then asks both, in turns, about rare, middling and common words, and prints
+CPU milliseconds and their ratio. Bare means ``SELECT rowid ... ORDER BY rank LIMIT k`` over the
+same OR: no filters, no order among equals, no documents. *Reading* is the same with the texts of
+the rows, by the same connection. With ``--times 3`` each is asked so often, in turns, and the
+fastest counts, which is the one that found its pages in memory.
 """
 
 from __future__ import annotations

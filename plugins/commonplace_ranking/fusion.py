@@ -245,14 +245,15 @@ class Recency:
             raise ValueError("a weight is 0 to 1, and a half-life more than 0 days")
         self._weight = weight
         self._half_life = half_life_days
-        self._known: tuple[int, dict[str | None, tuple[float, str]]] = 0, {}
+        self._known: tuple[int | None, dict[str | None, tuple[float, str]]] = None, {}
 
     def rank(self, hits: Sequence[Candidate], context: RankContext) -> list[Candidate]:
         """Apply the prior; notes of the future count as today's."""
         today = int(context.now // _DAY)
-        if self._known[0] != today:
-            self._known = today, {None: (1.0, "no date")}
-        factors = self._known[1]
+        known_on, factors = self._known  # as one: other threads may search on another day
+        if known_on != today:
+            factors = {None: (1.0, "no date")}
+            self._known = today, factors
         aged = []
         for hit in hits:
             day = hit.chunk.day

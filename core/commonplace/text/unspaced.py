@@ -30,7 +30,8 @@ def places_in_plain(
     """Where ``wanted`` stand in the plain words of ``text``: (start, end, which one); and the rest.
 
     Spaces part words. In the rest they stand in the place of all letters that were plain: Thai, and
-    ``letters``, each of which is a unit. ``plain_text`` gives what matches text with no others.
+    ``letters``, each of which is a unit. ``plain_text`` gives what matches text with no others; it
+    is the analyser's own, as few searches need this module.
     """
     if plain_text(letters).fullmatch(text):
         return list(_letters_and_pairs(text, wanted)), in_ascii(text)

@@ -153,6 +153,14 @@ def test_recency_by_hand(days: int, factor: float) -> None:
     assert off.score == 0.8
 
 
+def test_recency_goes_by_the_day_of_each_search() -> None:
+    recency, hits = Recency(), [hit(1, score=0.8, day="1970-01-01"), hit(2, score=0.8)]
+    for days, factor in ((0, 1.0), (30, 0.95), (60, 0.925), (30, 0.95)):
+        aged, evergreen = recency.rank(hits, context()._replace(now=days * 86_400.0))
+        assert aged.score == pytest.approx(0.8 * factor)
+        assert evergreen.score == 0.8
+
+
 @given(st.dates())
 def test_days_are_numbered_as_the_calendar_does(day: date) -> None:
     assert days_since_epoch(day.isoformat()) == (day - date(1970, 1, 1)).days

@@ -41,7 +41,9 @@ _CODE = re.compile(
     | \#[0-9a-f]{3,8}\Z | =""",
     re.IGNORECASE,
 )
-_EXAMPLE = re.compile(r"(?i)\.\.\.|…|x{3}|your[_-]|replace|example|change-?me|placeholder|-here\b")
+_EXAMPLE = re.compile(
+    r"(?i)\.\.\.|…|(?<![^\W_])x{3}|your[_-]|replace|example|change-?me|placeholder|-here\b"
+)
 _NAME = re.compile(r"[\w-]*\Z")
 _WORDS = re.compile(r"[^\W\d_]+(?:[_.-][^\W\d_]+)*")
 _JOINED = re.compile(r"[^\W\d_]+(?:[ _.-][^\W\d_]+)+")

@@ -6,7 +6,7 @@ import time
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from commonplace.plugin import KeywordMatches, StoreHealth
+from commonplace.plugin import KeywordMatches, StoreHealth, weighing
 from commonplace_sqlite import rows, schema
 from commonplace_sqlite.connection import size_of
 from commonplace_sqlite.database import Database
@@ -144,8 +144,8 @@ class SqliteStore:
             holders = holders_of(connection, live, query.terms)
             counts = None if query.plain else self._counts_of(connection)
             if counts is not None:
-                tokens = [token for token in query.terms if token]
-                counts.begin(tokens, sum(holders.values()))
+                wanted = weighing(query.terms, live.chunks, holders)
+                counts.begin(query.terms, wanted, sum(holders.values()))
             ranked = keyword(connection, live, query, where, limit, counts)
             return KeywordMatches(
                 rows.found(connection, live.id, ranked),

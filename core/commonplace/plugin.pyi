@@ -101,6 +101,7 @@ from commonplace.index.planning import Plan as Plan
 from commonplace.index.planning import SourceScan as SourceScan
 from commonplace.index.planning import plan_changes as plan_changes
 from commonplace.index.planning import settled_stamp as settled_stamp
+from commonplace.index.rescoring import weighing as weighing
 from commonplace.index.simple_store import Contents as Contents
 from commonplace.index.simple_store import Held as Held
 from commonplace.index.simple_store import SimpleStore as SimpleStore
@@ -237,6 +238,7 @@ from commonplace.text.query import parse_query as parse_query
 from commonplace.text.redaction import looks_random as looks_random
 from commonplace.text.redaction import redact as redact
 from commonplace.text.standard import STOP_WORDS as STOP_WORDS
+from commonplace.text.tokens import has_unspaced as has_unspaced
 from commonplace.tools.definitions import memory_get_tool as memory_get_tool
 from commonplace.tools.definitions import memory_search_tool as memory_search_tool
 from commonplace.tools.recalls import Recalled as Recalled

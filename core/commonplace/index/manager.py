@@ -18,7 +18,7 @@ from commonplace.errors import (
 from commonplace.index.builds import build_identity, can_answer, live_build
 from commonplace.index.planning import MissingSource, compared_by, with_scans
 from commonplace.index.rescoring import (
-    DEPTH,
+    LEAST_CANDIDATES,
     Information,
     rescored,
     with_finite_scores,
@@ -329,7 +329,8 @@ def keyword_arm(
     """
     if not query.should:
         return Arm("keyword", "bm25", ())
-    matches = store.keyword(query, where=where, limit=max(limit, DEPTH), deadline=deadline)
+    wanted = max(limit, LEAST_CANDIDATES)
+    matches = store.keyword(query, where=where, limit=wanted, deadline=deadline)
     usable = with_finite_scores(matches.found)
     counted = not query.plain and len(matches.terms) == len(usable) and usable == matches.found
     score = rescored if counted else with_word_order

@@ -12,15 +12,18 @@ from typing import TYPE_CHECKING
 
 from commonplace.model.search import Found
 from commonplace.model.tuples import NamedTuple
+from commonplace.text.tokens import has_unspaced
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from commonplace.model.search import ChunkId, KeywordMatches, KeywordQuery, StoredChunk
 
 
-DEPTH = 60
-"""Candidates that get it: with 100 the order of the first ten was the same."""
+LEAST_CANDIDATES, MOST_CANDIDATES = 40, 60
+"""How many get it: as many as are asked for, within these. More than 40 moved nDCG@10 of no set by
+more than .007, up or down, and .0003 down in the mean; of 40 hits, fewer than 60 lost evidence.
+"""
 
 _K1 = 1.2
 _B = 0.75
@@ -44,8 +47,8 @@ def rescored(matches: KeywordMatches, query: KeywordQuery, limit: int) -> list[F
     Then, from the best on, a chunk next to one of the same document that stands before it loses a
     fifth, and each further one of a document another tenth: ten hits should not say one thing.
     """
-    candidates = matches.found[:DEPTH]
-    terms = matches.terms[:DEPTH]
+    depth = max(LEAST_CANDIDATES, min(limit, MOST_CANDIDATES))
+    candidates, terms = matches.found[:depth], matches.terms[:depth]
     weights = weights_of(query, matches.chunks, matches.holders or {})
     several = any(item.chunk.path != candidates[0].chunk.path for item in candidates)
     spread = several and not _is_one_word(query)
@@ -78,7 +81,7 @@ def rescored(matches: KeywordMatches, query: KeywordQuery, limit: int) -> list[F
     if spread:
         made = _spread(made)
     best = list(_with_evidence(made[:limit], query, matches, weights))
-    return [*best, *matches.found[DEPTH:limit]]
+    return [*best, *matches.found[depth:limit]]
 
 
 class _Scored(NamedTuple):
@@ -204,7 +207,7 @@ def weights_of(query: KeywordQuery, chunks: int, holders: Mapping[str, int]) -> 
     English (:mod:`commonplace.text.english`) as if 100 further chunks were counted: in few notes
     every word is rare. A token that stands twice in the query counts twice.
     """
-    tokens = query.should
+    tokens = weighing(query.should, chunks, holders)
     shares = script_weights(tokens)
     most = log(1 + (chunks + 0.5) / 0.5)
     weights: dict[str, float] = {}
@@ -217,6 +220,18 @@ def weights_of(query: KeywordQuery, chunks: int, holders: Mapping[str, int]) -> 
             )
         weights[token] = weights.get(token, 0.0) + weight * shares[token]
     return weights
+
+
+def weighing(tokens: Collection[str], chunks: int, holders: Mapping[str, int]) -> list[str]:
+    """Those of ``tokens`` that have a weight in the second step; a store need count no others.
+
+    Pieces of text without spaces that more than half of the ``chunks`` hold are grammar; if there
+    are no other tokens they have a weight all the same. Words have one however common they are: in
+    conversations they are names. (Without, nDCG@10 of locomo-notes falls by .015.)
+    """
+    most = chunks / 2
+    common = [token for token, count in holders.items() if count > most and has_unspaced(token)]
+    return [token for token in tokens if token not in common] or [*tokens]
 
 
 @lru_cache(maxsize=4_096)

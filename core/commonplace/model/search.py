@@ -147,8 +147,8 @@ class KeywordMatches(NamedTuple):
     Stores that declare ``counts`` also give the number of ``chunks`` of the live build, and how
     many of them hold each token of ``should``, whatever the filters; of frequent ones nearly so
     many. Stores that declare ``term_counts`` also give, in the order of ``found``, how often each
-    chunk has the tokens of ``should``, and the ``average`` length of all chunks of the build: these
-    matches get a second score. A ``plain`` query needs neither.
+    chunk has the tokens of ``should`` that have a weight (``weighing``), and the ``average`` length
+    of all chunks: these matches get a second score. A ``plain`` query needs neither.
     """
 
     found: tuple[Found, ...] = ()

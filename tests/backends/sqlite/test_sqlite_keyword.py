@@ -224,6 +224,7 @@ def test_paths_that_are_no_text_can_be_kept_found_and_filtered(store: SqliteStor
 
 RARE = tuple(f"r{number}" for number in range(12))
 COMMON = tuple(f"c{number}" for number in range(6))
+PIECES = ("\u306e", "\u4f1a")  # of text without spaces: in six and in three of eight chunks
 
 
 def large_corpus() -> Iterator[tuple[str, list[str], str | None]]:
@@ -237,6 +238,8 @@ def large_corpus() -> Iterator[tuple[str, list[str], str | None]]:
             body += [word for at, word in enumerate(RARE) if rng.random() < 0.002 * (at + 1)]
             body += [f"w{rng.randint(0, 500)}" for _ in range(rng.randint(1, 30))]
             rng.shuffle(body)
+            body += PIECES[:1] if len(chunks) < 6 else ()
+            body += PIECES[1:] if len(chunks) < 3 else ()
             chunks.append(" ".join(body))
         yield f"memory/{number}.md", chunks, "2026-01-31" if number % 5 == 0 else None
 
@@ -329,6 +332,19 @@ def test_words_of_most_chunks_choose_none_and_are_counted(large_store: SqliteSto
     assert ["c5" in one.counts for one in alone.terms] == [True] * 5
 
 
+def test_common_pieces_of_text_without_spaces_choose_none(large_store: SqliteStore) -> None:
+    ask = partial(large_store.keyword, where=Where(), limit=9, deadline=NEVER)
+    found, rare = ask(words("r11", *PIECES, "r10")), ask(words("r11", "r10"))
+    assert found.found == rare.found
+    assert not any(PIECES[0] in one.counts for one in found.terms)  # it has no weight
+    assert any(PIECES[1] in one.counts for one in found.terms)
+    assert [one.length for one in found.terms] == [one.length for one in rare.terms]
+    alone = ask(words(PIECES[0]))
+    assert [one.counts[PIECES[0]] for one in alone.terms] == [1] * 9
+    besides = ask(words(PIECES[0], "absent"))
+    assert [one.length for one in besides.terms] == [one.length for one in alone.terms]
+
+
 def test_a_word_that_became_rare_is_not_taken_for_common(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -363,3 +379,16 @@ def test_the_bound_of_a_term_is_never_reached() -> None:
 def test_nothing_of_a_token_is_syntax() -> None:
     assert keyword.phrase(['a"b', "OR"]) == '"a""b OR"'
     assert keyword.any_of(["x", "x"]) == '"x" OR "x"'
+
+
+def test_chunks_with_no_token_that_has_a_weight_have_their_length_counted(
+    store: SqliteStore,
+) -> None:
+    common, rare = "\u306e", "\u4f1a"
+    put_all(store, [(f"{common} {common} {rare}", "", "")] + [(f"{common} ant", "", "")] * 3)
+    matches = store.keyword(words(common, rare), where=EVERYWHERE, limit=9, deadline=NEVER)
+    assert matches.holders == {common: 4, rare: 1}
+    assert matches.terms[0].counts[rare] == 1
+    assert [one.length for one in matches.terms] == [3, 2, 2, 2]  # also of those without it
+    alone = store.keyword(words(common), where=EVERYWHERE, limit=9, deadline=NEVER)
+    assert sorted(one.counts[common] for one in alone.terms) == [1, 1, 1, 2]

@@ -8,10 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from commonplace.index.rescoring import (
-    DEPTH,
+    MOST_CANDIDATES,
     rarity_of,
     rescored,
     script_weights,
+    weighing,
     weights_of,
 )
 from commonplace.model.search import Found, KeywordMatches, KeywordQuery, StoredChunk, TermCounts
@@ -53,7 +54,7 @@ def made(
 
 
 def order(matches: KeywordMatches, query: KeywordQuery) -> list[object]:
-    return [item.chunk.id for item in rescored(matches, query, DEPTH)]
+    return [item.chunk.id for item in rescored(matches, query, MOST_CANDIDATES)]
 
 
 COUNTS = st.lists(
@@ -78,7 +79,7 @@ def test_passages_of_one_document_are_ordered_by_their_words_alone(
     counts: list[dict[str, float]],
 ) -> None:
     matches = made(counts, paths=["memory/one.md"] * len(counts))
-    scores = [item.score for item in rescored(matches, QUERY, DEPTH)]
+    scores = [item.score for item in rescored(matches, QUERY, MOST_CANDIDATES)]
     weights = weights_of(QUERY, matches.chunks, matches.holders or {})
     by_words = sorted(
         (
@@ -97,11 +98,11 @@ def test_all_candidates_stay_with_finite_scores_and_an_evidence(
 ) -> None:
     query = QUERY._replace(days=(("2026-05-01", "2026-05-01"), ("-11-01", "-11-30")))
     matches = made(counts, days=days)
-    found = rescored(matches, query, DEPTH)
+    found = rescored(matches, query, MOST_CANDIDATES)
     assert sorted(item.chunk.id for item in found) == list(range(len(counts)))
     assert all(isfinite(item.score) and 0 <= (item.evidence or 0) <= 1 for item in found)
     assert [item.score for item in found] == sorted((i.score for i in found), reverse=True)
-    assert found == rescored(matches, query, DEPTH)
+    assert found == rescored(matches, query, MOST_CANDIDATES)
 
 
 def test_a_day_that_is_named_comes_first_and_near_ones_follow() -> None:
@@ -111,7 +112,7 @@ def test_a_day_that_is_named_comes_first_and_near_ones_follow() -> None:
     assert order(made(counts, days=days), query) == [2, 1, 0, 3]
     every_year = query._replace(days=(("-05-01", "-05-01"),))
     assert order(made(counts, days=days), every_year) == [2, 1, 0, 3]
-    found = rescored(made(counts, days=days), query, DEPTH)
+    found = rescored(made(counts, days=days), query, MOST_CANDIDATES)
     assert found[0].score == pytest.approx(2 * found[3].score)
     assert "1 x 1.00 date" in found[0].note
 
@@ -163,3 +164,22 @@ def test_what_a_script_shows_to_be_grammar_weighs_less() -> None:
     assert script_weights((*korean, tokens[0]))[korean[2]] == 0.7, "kana beside them change nothing"
     assert set(script_weights(tokens[:2]).values()) == {1.0}
     assert script_weights(("ferry",)) == {"ferry": 1.0}
+
+
+def test_pieces_of_text_without_spaces_that_most_chunks_hold_have_no_weight() -> None:
+    tokens, held = ("\u306e", "\u4f1a", "ferry"), {"\u306e": 51, "\u4f1a": 50, "ferry": 90}
+    assert weighing(tokens, 100, held) == ["\u4f1a", "ferry"]
+    assert list(weights_of(KeywordQuery(should=tokens), 100, held)) == ["\u4f1a", "ferry"]
+    assert weighing(("\u306e",), 100, held) == ["\u306e"]  # there is nothing else
+
+
+def test_at_least_forty_get_a_second_score_and_as_many_as_are_asked_for() -> None:
+    matches = made([{"ferry": 1.0}] * 70)
+    for asked, again in ((10, 10), (45, 45), (70, 60)):
+        found = rescored(matches, KeywordQuery(should=("ferry",)), asked)
+        assert len(found) == asked
+        assert sum(item.evidence is not None for item in found) == again
+    last = [{"ferry": 1.0}] * 39 + [{"ferry": 9.0}] * 31
+    assert order(made(last), KeywordQuery(should=("ferry",)))[0] == 39
+    few = rescored(made(last), KeywordQuery(should=("ferry",)), 10)
+    assert [item.chunk.id for item in few[:2]] == [39, 0]

@@ -50,7 +50,7 @@ def keyword(
     ask = partial(best, connection, live, common, clauses, limit, counts)
     if counts is not None:
         # These choose who is counted, and so who gets a second score.
-        telling = cleaned(query.selective) or should
+        telling = cleaned(() if query.weighed else query.selective) or should
         telling = [one for one in telling if common.get(one, 0) <= live.chunks * _most_holders(one)]
         if telling and len(telling) < len(should):
             ranked = ask(telling)
@@ -100,8 +100,8 @@ _COUNTED_APART = 200
 """Up to so many matches for each row that is wanted, it takes longer to count in rows that turn out
 not to be among the best than to find the best ones once more."""
 
-_DECIMALS = 12
-"""Of a score: what differs less was added up in another order."""
+_DECIMALS = (9, 12)
+"""Of a score above 1, and of another: what differs less was added up in another order."""
 
 _MORE = 16
 """Rows to ask for beyond the limit: they cost nothing, and show where a run of equals ends."""
@@ -147,7 +147,7 @@ def best(
         # SQLite asks for the counts of each row that is among the best when it is met: of many
         # matches these are few.
         many = counts is not None and counts.matches > limit * _COUNTED_APART
-        at_once = many and counts is not None and counts.at_once(tokens)
+        at_once = many and counts is not None and counts.expect(tokens)
         rows, held = best_of(tokens, (), at_once=at_once), [*tokens]
     ranked = in_order(connection, live.id, rows, limit)
     if counts is not None:
@@ -179,7 +179,7 @@ def _best_of(
         sql = of_build(_NOT_WORSE.replace("<clauses>", conditions), build)
         rows = connection.execute(sql, (*values, rows[-1][1])).fetchall()
     # In whatever order FTS5 adds up what terms weigh, equals are equals.
-    return [(row[0], round(-row[1], _DECIMALS)) for row in rows]
+    return [(row[0], round(-row[1], _DECIMALS[row[1] > -1])) for row in rows]
 
 
 class Counts:
@@ -205,8 +205,8 @@ class Counts:
         self.matches, self.average = matches, 0.0
         self.rows.clear()
 
-    def at_once(self, tokens: Sequence[str]) -> bool:
-        """Whether a statement of ``tokens``, which is to come now, can count what is wanted."""
+    def expect(self, tokens: Sequence[str]) -> bool:
+        """Take the next statement to be of ``tokens``; says whether all is counted by that."""
         self._phrases = [self._names[token] for token in tokens]
         return frozenset(tokens).issuperset(self._wanted)
 

@@ -40,8 +40,8 @@ _SHRUNK_SHARE = 8
 
 _FREED_AT_ONCE = 256
 
-_LEAST_CHUNKS = 2_000
-"""In a smaller index there is nothing to be saved."""
+_LEAST_CHUNKS = 500
+"""In a smaller index it takes no time to count those of a term."""
 _COMMON_SHARE = 0.05
 _DRIFT = 0.1
 _MOST_DRIFT = 0.5

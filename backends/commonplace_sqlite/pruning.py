@@ -21,8 +21,10 @@ if TYPE_CHECKING:
 _MOST_PER_WEIGHT = 2.2
 """FTS5's BM25 of a term stays below k1 + 1 times its weight, however often a row contains it."""
 
-_WORTH_IT = 0.1
-"""Common terms in fewer of the chunks than this, in all, cost less than finding out."""
+_WORTH_IT, _LEAST_FOUND = 0.1, 6_000
+"""Common terms in fewer of the chunks than this, in all, cost less than finding out: a share, and
+a number.
+"""
 
 _WORTH_TRYING = 3
 """How much more frequent the others have to be than the rarest term, where all are common."""
@@ -42,7 +44,7 @@ def best_by_rarer(
     tokens, and one of others if there are others: by the scores of all of these.
     """
     every = sum(common.values())
-    if every < chunks * _WORTH_IT:
+    if every < max(chunks * _WORTH_IT, _LEAST_FOUND):
         return None
     # From the rarest on; terms that are not common first.
     order = sorted(set(tokens), key=lambda token: common.get(token, 0))
@@ -61,12 +63,14 @@ def best_by_rarer(
         return list({**dict(alone), **dict(beside)}.items())
 
     rows: Ranked = []
+    more = 1
     while len(rows) < limit:
         cost = sum(common.get(token, 0) for token in order[:first])
         if first == len(order) or cost * _WORTH_TRYING > every:
             return None
         rows = best_within(0, first)
-        first += len(rows) < limit
+        if len(rows) < limit:  # doubled: where filters let few rows pass, many terms are needed
+            first, more = min(first + more, len(order)), more * 2
     lowest = sorted(score for _, score in rows)[-limit]
     end = first
     while most_of(order[end:]) > lowest:

@@ -78,7 +78,7 @@ def test_scores_are_bm25_with_weighted_columns(store: SqliteStore, query: tuple[
     expected = {
         f"{at}.md": score for at in range(len(CORPUS)) if (score := bm25(CORPUS, at, *query)) > 0
     }
-    assert scores(store, words(*query)) == pytest.approx(expected, rel=1e-12)
+    assert scores(store, words(*query)) == pytest.approx(expected, rel=1e-9)
 
 
 def test_scores_are_still_right_after_documents_were_put_and_deleted(store: SqliteStore) -> None:
@@ -94,7 +94,7 @@ def test_scores_are_still_right_after_documents_were_put_and_deleted(store: Sqli
         ),
     )
     expected = {f"{at}.md": bm25(CORPUS, at, "ant", "fox") for at in (0, 1, 2, 5, 6)}
-    assert scores(store, words("ant", "fox")) == pytest.approx(expected, rel=1e-12)
+    assert scores(store, words("ant", "fox")) == pytest.approx(expected, rel=1e-9)
 
 
 def test_a_repeated_token_counts_twice(store: SqliteStore) -> None:
@@ -231,7 +231,7 @@ def large_corpus() -> Iterator[tuple[str, list[str], str | None]]:
     """Path, chunks and day of documents in which some words are rare and others common."""
     rng = random.Random(5)
     for number in range(300):
-        chunks = []
+        chunks: list[str] = []
         for _ in range(8):
             body = [word for at, word in enumerate(COMMON) if rng.random() < (at + 1) / 7]
             body += rng.choices(COMMON, k=rng.randint(0, 4)) if rng.random() < 0.3 else []
@@ -252,6 +252,12 @@ def large_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SqliteStor
     publish(store, *(make_put(path, *chunks, day=day) for path, chunks, day in large_corpus()))
     yield store
     store.close()
+
+
+@pytest.fixture(autouse=True)
+def few_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows are left aside in an index that is too small for it."""
+    monkeypatch.setattr(pruning, "_LEAST_FOUND", 0)
 
 
 @pytest.fixture

@@ -57,7 +57,10 @@ def segments(path: str) -> int:
     return count
 
 
-def test_common_terms_are_noted_after_a_large_session(store: SqliteStore, path: str) -> None:
+def test_common_terms_are_noted_after_a_large_session(
+    store: SqliteStore, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(maintenance, "_LEAST_CHUNKS", 2_000)
     publish(store, *documents(99))
     assert counts(path) == ({}, (1_980, 0, 0)), "too small to need it"
     write(store, *documents(11, 99))

@@ -53,8 +53,8 @@ class NotesSource:
         self._roots = self._find()
         self._wholes.add(self._roots.whole)
         report = scan(self._roots, source=self.id)
-        if report.documents or report.failed_roots:
-            return report
+        if report.documents or report.failed_roots or any(not r.root for r in report.absent_roots):
+            return report  # what is missing in an empty workspace need not be said
         found = plugin.left_out(self._workspace, self._extra, self._rules)
         return report._replace(empty=found.nothing_found())
 

@@ -116,6 +116,27 @@ def test_a_workspace_that_cannot_be_read(
     assert doctor.err == ""
 
 
+@pytest.mark.parametrize("closed", ["memory", "memory/2026-10-03.md"])
+def test_where_nothing_can_be_read_it_is_not_said_that_there_is_nothing(
+    sandbox: Sandbox, humble: tuple[str, ...], closed: str
+) -> None:
+    folder, sandbox.workspace = sandbox.workspace, sandbox.root / "closed"
+    (sandbox.workspace / "memory").mkdir(parents=True)
+    (sandbox.workspace / "memory/2026-10-03.md").write_text("A walrus.\n")
+    (sandbox.workspace / closed).chmod(0)
+    try:
+        index = sandbox.run("index", program=humble)
+        search = sandbox.run("search", "walrus", program=humble)
+    finally:
+        (sandbox.workspace / closed).chmod(0o755)
+        sandbox.workspace = folder
+    assert (index.code, "none could be read" in index.out) == (3, True), index
+    for ran in (index, search):
+        assert f"note: {closed}" in ran.err
+        assert "Permission denied" in ran.err
+        assert "no notes yet" not in ran.err
+
+
 def test_folders_and_notes_that_cannot_be_read_are_named(
     sandbox: Sandbox, humble: tuple[str, ...]
 ) -> None:

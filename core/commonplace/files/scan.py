@@ -283,6 +283,7 @@ class _Listing:
 _KEPT = "nothing is forgotten, as its disk may not be mounted"
 _MISSING = f"it is missing: {_KEPT}"
 _EMPTY = f"it holds nothing: {_KEPT}"
+_EMPTY_WORKSPACE = f"the workspace is empty: {_KEPT}"
 
 
 def scan(roots: Roots, *, source: str = "memory", scandir: Scandir = _SCANDIR) -> ScanReport:
@@ -301,7 +302,8 @@ def scan(roots: Roots, *, source: str = "memory", scandir: Scandir = _SCANDIR) -
         reason = _look_at(root, roots, findings, scandir)
         if reason:
             findings.fail(root.stored, reason)
-    return findings.report(() if trouble else ("",))
+    report = findings.report(() if trouble else ("",))
+    return _with_absent(report, "") if trouble == _EMPTY_WORKSPACE else report
 
 
 def scan_root(
@@ -319,9 +321,7 @@ def scan_root(
     if reason:
         findings.fail(root.stored, reason)
     report = findings.report(() if reason else (root.stored,))
-    if reason in (_MISSING, _EMPTY):
-        return report._replace(failed_roots=(), absent_roots=report.failed_roots)
-    return report
+    return _with_absent(report, root.stored) if reason in (_MISSING, _EMPTY) else report
 
 
 def _workspace_failure(workspace: str, scandir: Scandir) -> str:
@@ -332,7 +332,14 @@ def _workspace_failure(workspace: str, scandir: Scandir) -> str:
                 return ""
     except OSError as error:
         return f"the workspace cannot be listed: {words_of(error)}"
-    return f"the workspace is empty: {_KEPT}"
+    return _EMPTY_WORKSPACE
+
+
+def _with_absent(report: ScanReport, stored: str) -> ScanReport:
+    """``report`` with the failed root ``stored`` as one that is not there."""
+    failed = tuple(root for root in report.failed_roots if root.root != stored)
+    absent = tuple(root for root in report.failed_roots if root.root == stored)
+    return report._replace(failed_roots=failed, absent_roots=absent)
 
 
 def _look_at(root: Root, roots: Roots, findings: Findings, scandir: Scandir) -> str:

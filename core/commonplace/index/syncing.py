@@ -373,6 +373,8 @@ def _notes(report: SyncReport, hindrance: str) -> tuple[str, ...]:
         or report.remaining
         or report.hidden
         or report.deferred
+        or report.unreadable
+        or report.failed_roots
     ):
         return report.empty or (NO_NOTES,)
     notes = [report.cut] if report.cut else []

@@ -101,12 +101,11 @@ def exit_code_of(report: SyncReport, settings: Settings) -> int:
     """
     done = report.embedding
     named = settings.search.provider not in {"auto", "none", ""}
-    known = report.unchanged or report.added or report.updated or report.hidden
     partial = (
         (named and done is not None and done.reason)
         or report.unreadable
         or report.remaining
-        or (known and report.failed_roots)
+        or report.failed_roots
     )
     return IN_PART if partial else DONE
 
@@ -124,7 +123,9 @@ def summary_of(report: SyncReport) -> list[str]:
 
 
 def _summary(report: SyncReport) -> str:
-    notes = ", ".join(numbers_of(report, "added updated removed unchanged")) or "none found"
+    failed = report.unreadable or report.failed_roots
+    none = "none could be read" if failed else "none found"
+    notes = ", ".join(numbers_of(report, "added updated removed unchanged")) or none
     chunks = count(report.chunks_written, "chunk")
     return f"notes: {notes}; {chunks} written in {report.seconds:.2f} s"
 
@@ -145,7 +146,8 @@ def _embedding(done: Embedding) -> str:
 def warnings_of(report: SyncReport) -> list[str]:
     """What a sync could not do, in lines."""
     lines = [*report.notices, *([report.cut] if report.cut else [])]
-    if not (report.unchanged or report.added or report.updated or report.hidden):
+    known = report.unchanged or report.added or report.updated or report.hidden
+    if not (known or report.unreadable or report.failed_roots):
         from commonplace.index.syncing import NO_NOTES
 
         return [*lines, *(report.empty or (NO_NOTES,))]

@@ -137,6 +137,25 @@ def test_where_nothing_can_be_read_it_is_not_said_that_there_is_nothing(
         assert "no notes yet" not in ran.err
 
 
+def test_an_answer_names_a_few_notes_that_cannot_be_read_and_index_all(
+    sandbox: Sandbox, humble: tuple[str, ...]
+) -> None:
+    closed = [sandbox.workspace / f"memory/closed{number}.md" for number in range(12)]
+    for path in closed:
+        path.write_text("A walrus.\n")
+        path.chmod(0)
+    try:
+        index = sandbox.run("index", program=humble)
+        search = sandbox.run("search", "walrus", program=humble)
+    finally:
+        for path in closed:
+            path.unlink()
+    assert index.err.count("could not be read: Permission denied") == 12
+    assert search.err.count("could not be read: Permission denied") == 5
+    assert "note: 7 more could not be read: `commonplace index` names all\n" in search.err
+    sandbox.run("index").went_well()
+
+
 def test_folders_and_notes_that_cannot_be_read_are_named(
     sandbox: Sandbox, humble: tuple[str, ...]
 ) -> None:

@@ -365,21 +365,20 @@ def _left(plan: Plan) -> SyncReport:
     )
 
 
+_NAMED = 5
+"""Notes that an answer names as unreadable: it is read by an agent, who pays for each word."""
+
+
 def _notes(report: SyncReport, hindrance: str) -> tuple[str, ...]:
-    if not (
-        report.unchanged
-        or report.updated
-        or report.added
-        or report.remaining
-        or report.hidden
-        or report.deferred
-        or report.unreadable
-        or report.failed_roots
-    ):
+    known = report.unchanged or report.updated or report.added or report.hidden
+    left = report.remaining or report.deferred
+    if not (known or left or report.unreadable or report.failed_roots):
         return report.empty or (NO_NOTES,)
     notes = [report.cut] if report.cut else []
     notes += [f"{failed.root or 'notes'}: {failed.reason}" for failed in report.failed_roots]
-    notes += [f"{path} could not be read: {reason}" for path, reason in report.unreadable]
+    notes += [f"{path} could not be read: {why}" for path, why in report.unreadable[:_NAMED]]
+    if (more := len(report.unreadable) - _NAMED) > 0:
+        notes.append(f"{more} more could not be read: `commonplace index` names all")
     if report.remaining and report.rebuilding is not None:
         done, size = report.rebuilding
         notes.append(

@@ -35,7 +35,7 @@ _ANOTHER_OF_IT = 0.9
 _DOCUMENT_K = 3.6
 _HALF_LIFE_DAYS = 5
 _PRIOR_CHUNKS = 100
-"""So many chunks of English tell as much about a word as the prior does."""
+"""So many chunks tell as much about a word as the prior does, and what is grammar."""
 
 
 def rescored(matches: KeywordMatches, query: KeywordQuery, limit: int) -> list[Found]:
@@ -223,13 +223,15 @@ def weights_of(query: KeywordQuery, chunks: int, holders: Mapping[str, int]) -> 
 def weighing(tokens: Collection[str], chunks: int, holders: Mapping[str, int]) -> list[str]:
     """Those of ``tokens`` that have a weight in the second step; a store need count no others.
 
-    Pieces of text without spaces that more than half of the ``chunks`` hold are grammar; if there
-    are no other tokens they have a weight all the same. Words have one however common they are: in
-    conversations they are names. (Without, nDCG@10 of locomo-notes falls by .015.)
+    Pieces of text without spaces that more than half of the ``chunks`` hold are grammar, if there
+    are enough chunks to tell; where no chunk holds another token they have a weight all the same.
+    Words have one however common they are: in conversations they are names. (Without, nDCG@10 of
+    locomo-notes falls by .015.)
     """
-    most = chunks / 2
+    most = max(chunks, _PRIOR_CHUNKS) / 2
     common = [token for token, count in holders.items() if count > most and has_unspaced(token)]
-    return [token for token in tokens if token not in common] or [*tokens]
+    left = [token for token in tokens if token not in common] if common else tokens
+    return [*left] if any(map(holders.get, left)) else [*tokens]
 
 
 @lru_cache(maxsize=4_096)

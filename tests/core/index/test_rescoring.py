@@ -171,6 +171,8 @@ def test_pieces_of_text_without_spaces_that_most_chunks_hold_have_no_weight() ->
     assert weighing(tokens, 100, held) == ["\u4f1a", "ferry"]
     assert list(weights_of(KeywordQuery(should=tokens), 100, held)) == ["\u4f1a", "ferry"]
     assert weighing(("\u306e",), 100, held) == ["\u306e"]  # there is nothing else
+    assert weighing(("\u306e", "absent"), 100, held) == ["\u306e", "absent"]  # nor held
+    assert weighing(tokens, 10, {"\u306e": 10, "\u4f1a": 9, "ferry": 1}) == [*tokens]  # too few
 
 
 def test_all_that_is_asked_for_gets_a_second_score() -> None:

@@ -100,8 +100,8 @@ _COUNTED_APART = 200
 """Up to so many matches for each row that is wanted, it takes longer to count in rows that turn out
 not to be among the best than to find the best ones once more."""
 
-_DECIMALS = (9, 12)
-"""Of a score above 1, and of another: what differs less was added up in another order."""
+_DECIMALS, _DECIMALS_BELOW_1 = 9, 12
+"""Of a score: what differs less was added up in another order."""
 
 _MORE = 16
 """Rows to ask for beyond the limit: they cost nothing, and show where a run of equals ends."""
@@ -146,8 +146,9 @@ def best(
     else:
         # SQLite asks for the counts of each row that is among the best when it is met: of many
         # matches these are few.
-        many = counts is not None and counts.matches > limit * _COUNTED_APART
-        at_once = many and counts is not None and counts.expect(tokens)
+        at_once = (
+            counts is not None and counts.matches > limit * _COUNTED_APART and counts.expect(tokens)
+        )
         rows, held = best_of(tokens, (), at_once=at_once), [*tokens]
     ranked = in_order(connection, live.id, rows, limit)
     if counts is not None:
@@ -179,7 +180,9 @@ def _best_of(
         sql = of_build(_NOT_WORSE.replace("<clauses>", conditions), build)
         rows = connection.execute(sql, (*values, rows[-1][1])).fetchall()
     # In whatever order FTS5 adds up what terms weigh, equals are equals.
-    return [(row[0], round(-row[1], _DECIMALS[row[1] > -1])) for row in rows]
+    return [
+        (row[0], round(-row[1], _DECIMALS if row[1] < -1 else _DECIMALS_BELOW_1)) for row in rows
+    ]
 
 
 class Counts:

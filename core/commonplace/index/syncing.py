@@ -42,6 +42,7 @@ _QUICK_BYTES = 1 << 20
 """A larger document, such as the transcript of a long session, is not indexed by a search."""
 
 NO_NOTES = "there are no notes yet: write MEMORY.md or memory/*.md"
+_NAMED = 5  # unreadable notes that an answer names: an agent pays for each word
 """Where no source says what it looked for."""
 
 _INLINE_DOCUMENTS = 20
@@ -365,15 +366,17 @@ def _left(plan: Plan) -> SyncReport:
     )
 
 
-_NAMED = 5
-"""Notes that an answer names as unreadable: it is read by an agent, who pays for each word."""
+def nothing_found(report: SyncReport) -> tuple[str, ...]:
+    """That there are no notes; no line where one is known, left for later, or not readable."""
+    known = (report.added, report.updated, report.unchanged, report.hidden)
+    if any((*known, report.remaining, report.deferred, report.unreadable, report.failed_roots)):
+        return ()
+    return report.empty or (NO_NOTES,)
 
 
 def _notes(report: SyncReport, hindrance: str) -> tuple[str, ...]:
-    known = report.unchanged or report.updated or report.added or report.hidden
-    left = report.remaining or report.deferred
-    if not (known or left or report.unreadable or report.failed_roots):
-        return report.empty or (NO_NOTES,)
+    if nothing := nothing_found(report):
+        return nothing
     notes = [report.cut] if report.cut else []
     notes += [f"{failed.root or 'notes'}: {failed.reason}" for failed in report.failed_roots]
     notes += [f"{path} could not be read: {why}" for path, why in report.unreadable[:_NAMED]]

@@ -33,6 +33,15 @@ def test_an_empty_query_is_not_asked() -> None:
     assert arm.found == ()
 
 
+def test_the_one_hit_that_is_asked_for_is_the_best_of_the_second_step() -> None:
+    store = InMemoryStore()
+    apart = [make_put(f"a{number}.md", "ant x bee") for number in range(9)]
+    publish(store, *apart, make_put("beside.md", "x ant bee"))
+    query = KeywordQuery(should=("ant", "bee"), neighbours=(("ant", "bee"),))
+    (first,) = keyword_arm(store, query, where=Where(), limit=1, deadline=NEVER).found
+    assert first.chunk.path == "beside.md"
+
+
 def test_words_side_by_side_are_preferred() -> None:
     store = InMemoryStore()
     publish(store, make_put("apart.md", "ant x bee"), make_put("beside.md", "x ant bee"))

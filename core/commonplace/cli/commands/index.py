@@ -123,9 +123,9 @@ def summary_of(report: SyncReport) -> list[str]:
 
 
 def _summary(report: SyncReport) -> str:
+    numbers = ", ".join(numbers_of(report, "added updated removed unchanged"))
     failed = report.unreadable or report.failed_roots
-    none = "none could be read" if failed else "none found"
-    notes = ", ".join(numbers_of(report, "added updated removed unchanged")) or none
+    notes = numbers or ("none could be read" if failed else "none found")
     chunks = count(report.chunks_written, "chunk")
     return f"notes: {notes}; {chunks} written in {report.seconds:.2f} s"
 
@@ -145,12 +145,11 @@ def _embedding(done: Embedding) -> str:
 
 def warnings_of(report: SyncReport) -> list[str]:
     """What a sync could not do, in lines."""
-    lines = [*report.notices, *([report.cut] if report.cut else [])]
-    known = report.unchanged or report.added or report.updated or report.hidden
-    if not (known or report.unreadable or report.failed_roots):
-        from commonplace.index.syncing import NO_NOTES
+    from commonplace.index.syncing import nothing_found
 
-        return [*lines, *(report.empty or (NO_NOTES,))]
+    lines = [*report.notices, *([report.cut] if report.cut else [])]
+    if nothing := nothing_found(report):
+        return [*lines, *nothing]
     lines += [f"{path} could not be read: {reason}" for path, reason in report.unreadable]
     lines += [
         f"{failure.root or 'the workspace'} could not be scanned: {failure.reason}"

@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+import pytest
+
+from commonplace.cli.commands.index import warnings_of
+from commonplace.index.syncing import NO_NOTES, nothing_found
+from commonplace.model.documents import RootFailure
+from commonplace.model.reports import SyncReport
+
+DENIED = (("memory/a.md", "Permission denied"),)
+CLOSED = (RootFailure("memory", "Permission denied"),)
+
+
+def test_a_sync_without_notes_found_nothing_whatever_it_removed() -> None:
+    report = SyncReport(removed=3, known=3, absent_roots=CLOSED, empty=("looked for *.md",))
+    assert nothing_found(report) == ("looked for *.md",)
+    assert warnings_of(report) == ["looked for *.md"]
+    assert nothing_found(SyncReport()) == (NO_NOTES,)
+
+
+@pytest.mark.parametrize(
+    ("report", "line"),
+    [
+        (SyncReport(remaining=3), "3 notes left for the next run"),
+        (SyncReport(unreadable=DENIED), "memory/a.md could not be read: Permission denied"),
+        (SyncReport(failed_roots=CLOSED), "memory could not be scanned: Permission denied"),
+    ],
+)
+def test_what_was_not_read_is_not_taken_for_nothing(report: SyncReport, line: str) -> None:
+    assert nothing_found(report) == ()
+    assert warnings_of(report) == [line]

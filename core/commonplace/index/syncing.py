@@ -42,8 +42,9 @@ _QUICK_BYTES = 1 << 20
 """A larger document, such as the transcript of a long session, is not indexed by a search."""
 
 NO_NOTES = "there are no notes yet: write MEMORY.md or memory/*.md"
-_NAMED = 5  # unreadable notes that an answer names: an agent pays for each word
 """Where no source says what it looked for."""
+
+_NAMED = 5  # unreadable notes that an answer names: an agent pays for each word
 
 _INLINE_DOCUMENTS = 20
 _INLINE_SECONDS = 0.2

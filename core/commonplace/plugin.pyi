@@ -233,11 +233,11 @@ from commonplace.text.facts import prose_lines as prose_lines
 from commonplace.text.facts import statement_of as statement_of
 from commonplace.text.facts import value_of as value_of
 from commonplace.text.instructions import instruction_in as instruction_in
+from commonplace.text.languages import STOP_WORDS as STOP_WORDS
 from commonplace.text.notes import note_facts as note_facts
 from commonplace.text.query import parse_query as parse_query
 from commonplace.text.redaction import looks_random as looks_random
 from commonplace.text.redaction import redact as redact
-from commonplace.text.standard import STOP_WORDS as STOP_WORDS
 from commonplace.text.tokens import has_unspaced as has_unspaced
 from commonplace.tools.definitions import memory_get_tool as memory_get_tool
 from commonplace.tools.definitions import memory_search_tool as memory_search_tool

@@ -94,10 +94,12 @@ filter that is not understood is left out, and a note says so.
   whatever scores less, and a note says how many that were.
 - A dated note loses up to a tenth of its score with age, half of that in 30 days
   (`query.hybrid.recency`); notes without a day lose nothing.
-- Dated notes whose matching lines differ in nothing but their value are shown as one, the newest,
-  with `+8 older like this (before: 8402 (2026-10-02))` (`query.fold`). The value is a number, or
-  what follows "is", "=" or a colon. `--json` lists their citations in `similar`, and in `earlier`
-  the values that differ from what came after.
+- Dated notes whose lines with most words of the query differ in nothing but their value are shown
+  as one, the newest, with `+8 more like this (before: 8402 (2026-10-02))` (`query.fold`). The value
+  is a number, or what follows "is", "=" or a colon. An older note with more of the query's words
+  stays, behind the newest; where the query names days, a note of these days is the one shown.
+  `--json` lists their citations in `similar`, and in `earlier` the values that differ from what
+  came after.
 - Neighbouring pieces of one passage, up to 1,000 characters together, are shown as one with the
   lines of both and the score of the better (`query.join`).
 - `weak match` marks what scores less than 0.4 times the best.

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from commonplace.model.search import Found
 from commonplace.model.tuples import NamedTuple
+from commonplace.text.languages import english_levels
 from commonplace.text.tokens import has_unspaced
 
 if TYPE_CHECKING:
@@ -234,15 +235,11 @@ def weighing(tokens: Collection[str], chunks: int, holders: Mapping[str, int]) -
     return [*left] if any(map(holders.get, left)) else [*tokens]
 
 
-@lru_cache(maxsize=4_096)
 def rarity_of(stem: str) -> float:
     """How rare ``stem`` is in English, 0..1 (0: in every passage of 100 words)."""
-    from commonplace.text.english import HIGHEST, LEVELS, RAREST
+    from commonplace.text.english import HIGHEST, RAREST
 
-    # A process that searches once looks up a few stems: it makes no table of all.
-    line = f"\n{stem}\n"
-    levels = (level for level, stems in LEVELS.items() if line in stems.replace(" ", "\n"))
-    return next(levels, RAREST) / HIGHEST
+    return english_levels().get(stem, RAREST) / HIGHEST
 
 
 def _topic_of(chunk: StoredChunk) -> ChunkId:

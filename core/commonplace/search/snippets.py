@@ -7,13 +7,17 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
 from commonplace.model.search import Candidate, Hit, Step, cited, newest_first
+from commonplace.model.tuples import NamedTuple
+from commonplace.text.languages import english_levels
+from commonplace.text.tokens import accented_letters
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from commonplace.model.search import ArmKind, KeywordQuery, Phrase, StoredChunk
+    from commonplace.model.search import ArmKind, ChunkId, KeywordQuery, Phrase, StoredChunk
     from commonplace.text.analyse import Analyser
 
+    _Days = Sequence[tuple[str, str]]
     _Fact = tuple[object, str]
 
 
@@ -72,11 +76,7 @@ def _reaches(hit: Candidate, least: float) -> bool:
     return hit.score >= least and not below
 
 
-_WEAK = 0.4
-"""A hit of less than this share of the best one's score is weak."""
-
-
-_EARLIER = 3  # values that an explanation names
+_WEAK, _EARLIER = 0.4, 3  # a share of the best score, and how many values an explanation names
 
 
 def hits_of(
@@ -118,47 +118,57 @@ def neighbours(hits: Sequence[Candidate]) -> int:
     return sum(one[0] == next_[0] and next_[1] <= one[2] + 1 for one, next_ in pairwise(lines))
 
 
+_RARE = 4  # the first level of English words that tell lines apart: "use" and "now" stand anywhere
+
+
 class Folding:
     """Hits that say the same, shown as one: the newest of them, in the place of the best.
 
-    Two dated hits say the same if they match the same words of the query in lines that differ in
-    their value alone (see :func:`~commonplace.text.facts.without_value`): so do two daily logs with
-    an old and a new port. Undated notes do not replace one another; they say the same only word for
-    word.
+    Two dated hits say the same if the lines that answer the query differ in their value alone: so
+    do two daily logs with an old and a new port. Where the query names days, one of these days is
+    shown for the newest. An older one that has other words of the query, too, keeps its own place,
+    behind. Undated notes do not replace one another; they say the same only word for word.
     """
 
     def __init__(self, query: KeywordQuery) -> None:
-        beginnings = {
-            one if len(one) < 5 or not one.isascii() else one[:-1] for one in query.should
-        }
+        levels = english_levels()
+        rare = [one for one in query.should if levels.get(one, _RARE) >= _RARE] or query.should
+        beginnings = {one if len(one) < 5 or not one.isascii() else one[:-1] for one in rare}
         several = {one for one in beginnings if len(one) > 1 or one.isdigit()}
         self._words = several or beginnings
+        self._days = query.days
         self._groups: list[_Group] = []
         self._alike: dict[object, list[_Group]] = {}
+        self._added: list[tuple[Candidate, _Group]] = []
 
     def add(self, candidates: Iterable[Candidate], *, limit: int) -> None:
         """Put each to those that say the same; of others begin up to ``limit`` groups."""
         for candidate in candidates:
-            matched = self._matched(candidate.chunk)
-            alike = self._alike.get(matched, ())
-            if alike and (group := self._saying(candidate.chunk, alike)):
-                group.add(candidate)
+            answer = self._answer(candidate.chunk)
+            alike = self._alike.get(answer.key, ())
+            if alike and (group := self._saying(answer, alike)):
+                group.add(candidate, answer)
+                self._added.append((candidate, group))
             elif len(self._groups) < limit:
-                self._groups.append(_Group(candidate, self._facts))
-                self._alike.setdefault(matched, []).append(self._groups[-1])
+                group = _Group(candidate, answer, self._days)
+                self._groups.append(group)
+                self._added.append((candidate, group))
+                self._alike.setdefault(answer.key, []).append(group)
 
-    def _saying(self, chunk: StoredChunk, alike: Sequence[_Group]) -> _Group | None:
+    def _saying(self, answer: _Answer, alike: Sequence[_Group]) -> _Group | None:
         """That of ``alike`` which says the same; facts are read as far as they are the same."""
-        facts = self._facts(chunk)
-        first = _said(islice(facts, 1))
+        first = _said(islice(answer.facts(), 1))
         near = [group for group in alike if first <= group.said]
-        said = first.union(_said(facts) if near else ())
+        said = first | _said(answer.facts() if near else ())
         return next((group for group in near if group.said == said), None)
 
     def since(self) -> str | None:
-        """The oldest day that stands for several hits; ``None`` where no two dated ones fold."""
+        """The oldest day that stands for several hits; ``None`` where no two dated ones fold.
+
+        Where the query names days, nothing newer is of interest.
+        """
         days = (max(one.chunk.day or "" for one in dated) for dated in self._several())
-        return min(days, default=None)
+        return None if self._days else min(days, default=None)
 
     def shared(self, tokens: Iterable[str]) -> tuple[Phrase, ...]:
         """Those of ``tokens`` that all dated hits have that fold, and so what says the same."""
@@ -168,90 +178,136 @@ class Folding:
 
     def _several(self) -> Iterator[list[Candidate]]:
         """The hits of each group of dated ones that has more than one."""
-        every = (group.members for group in self._groups)
-        return (members for members in every if len(members) > 1 and members[0].chunk.day)
+        every = [group.members for group in self._groups if len(group.members) > 1]
+        return (members for members in every if members[0].chunk.day)
 
     def folded(self) -> list[Candidate]:
-        """One candidate for each group."""
-        return [group.newest() for group in self._groups]
+        """One candidate for each group, and those of a group that keep their places."""
+        shown: list[Candidate] = []
+        apart: dict[int, set[ChunkId]] = {}
+        for candidate, group in self._added:
+            if id(group) not in apart:
+                newest, others = group.folded()
+                shown.append(newest)
+                apart[id(group)] = {one.chunk.id for one in others}
+            if candidate.chunk.id in apart[id(group)]:
+                apart[id(group)].remove(candidate.chunk.id)
+                shown.append(candidate)
+        return shown
 
-    def _matched(self, chunk: StoredChunk) -> object:
-        """What of the query a chunk matches; of an undated one, its first words."""
+    def _answer(self, chunk: StoredChunk) -> _Answer:
         if chunk.day is None:
-            return chunk.source, *chunk.text.split(None, 8)[:8]
-        return chunk.source, frozenset(self._words_in(chunk.text.lower()))
+            return _Answer((chunk.source, *chunk.text.split(None, 8)[:8]), frozenset(), chunk, None)
+        held = self._lines_with_words(chunk.text)
+        words = frozenset().union(*held.values())
+        most = max(map(len, held.values()), default=0)
+        if most > 1:  # a log has other lines, which share a word with the query by chance
+            best = {start: some for start, some in held.items() if len(some) == most}
+            if all(value for _, value in _Answer((), words, chunk, sorted(best)).facts()):
+                held = best
+        key = chunk.source, frozenset().union(*held.values())
+        return _Answer(key, words, chunk, sorted(held))
 
-    def _words_in(self, lower: str) -> list[str]:
-        return [word for word in self._words if word in lower and _find(word, lower, 0) >= 0]
+    def _lines_with_words(self, text: str) -> dict[int, set[str]]:
+        """The words of the query in each line that has one, by where the line starts."""
+        lower = text.lower()
+        if (
+            not text.isascii()
+        ):  # where it may get longer, and places in one not be those in the other
+            lower = lower if len(lower) == len(text) else text
+            accented, letters = accented_letters()
+            lower = lower.translate(letters) if accented.search(lower) else lower
+        held: dict[int, set[str]] = {}
+        for word in self._words:
+            at = _find(word, lower, 0) if word in lower else -1
+            while at >= 0:
+                held.setdefault(lower.rfind("\n", 0, at) + 1, set()).add(word)
+                end = lower.find("\n", at)
+                at = _find(word, lower, end) if end >= 0 else -1
+        return held
 
-    def _facts(self, chunk: StoredChunk) -> Iterator[_Fact]:
-        """What each line of a chunk says that matches, and its value; of an undated one, all."""
-        if chunk.day is None:
-            return iter([(" ".join(chunk.text.split()), "")])
-        from commonplace.text.facts import without_value  # few searches fold
 
-        lines = self._lines_in(chunk.text)
+class _Answer(NamedTuple):
+    """What of a query a chunk answers.
+
+    Only those with the same ``key`` may say the same. ``held`` are the words of the query in it,
+    and ``starts`` says where the lines start that have most of them; ``None`` for an undated chunk.
+    """
+
+    key: tuple[object, ...]
+    held: frozenset[str]
+    chunk: StoredChunk
+    starts: list[int] | None
+
+    def facts(self) -> Iterator[_Fact]:
+        """What each of the lines says, and its value; of an undated chunk, all of it."""
+        text = self.chunk.text
+        if self.starts is None:
+            return iter([(" ".join(text.split()), "")])
+        from commonplace.text.facts import without_value
+
+        lines = [text[start:].partition("\n")[0] for start in self.starts]
         # A heading, or what ends like one, says nothing without what stands below it.
         if not lines or any(map(_is_heading, lines)):
-            lines = chunk.text.split("\n")
+            lines = text.split("\n")
         return map(without_value, lines)
-
-    def _lines_in(self, text: str) -> list[str]:
-        """The lines of ``text`` in which a word of the query begins."""
-        lower = text.lower()
-        if len(lower) != len(text):  # so that places in one are not those in the other
-            return [line for line in text.split("\n") if self._words_in(line.lower())]
-        ends: dict[int, int] = {}
-        for word in self._words:
-            at = _find(word, lower, 0)
-            while at >= 0:
-                end = lower.find("\n", at)
-                end = len(lower) if end < 0 else end
-                ends[lower.rfind("\n", 0, at) + 1] = end
-                at = _find(word, lower, end)
-        return [text[start:end] for start, end in sorted(ends.items())]
 
 
 class _Group:
-    """Candidates that say the same: what, apart from values, ``facts`` give of their chunks."""
+    """Candidates that say the same. Where ``days`` are named, these come before newer ones."""
 
-    def __init__(self, first: Candidate, facts: Callable[[StoredChunk], Iterable[_Fact]]) -> None:
+    def __init__(self, first: Candidate, answer: _Answer, days: _Days) -> None:
         self.members = [first]
-        self._facts = facts
+        self._answers = {first.chunk.id: answer}
+        self._days = days
 
     @cached_property
     def said(self) -> frozenset[object]:
-        """What each says."""
-        return _said(self._facts(self.members[0].chunk))
+        """What each says, apart from values."""
+        return _said(self._answers[self.members[0].chunk.id].facts())
 
-    def add(self, candidate: Candidate) -> None:
+    def add(self, candidate: Candidate, answer: _Answer) -> None:
         """Add ``candidate``, unless it is known."""
-        if all(candidate.chunk.id != one.chunk.id for one in self.members):
+        if candidate.chunk.id not in self._answers:
             self.members.append(candidate)
+            self._answers[candidate.chunk.id] = answer
 
-    def newest(self) -> Candidate:
-        """The newest with the best score, the others behind it, and what their values were."""
+    def folded(self) -> tuple[Candidate, list[Candidate]]:
+        """The newest with the best score, and those with words of the query that it lacks."""
         if len(self.members) == 1:
-            return self.members[0]
-        shown, *others = sorted(self.members, key=lambda one: newest_first(one.chunk.day))
-        earlier = tuple(self._earlier(one.chunk for one in (shown, *others)))
+            return self.members[0], []
+        newest, *others = sorted(self.members, key=self._order)
+        held = self._answers[newest.chunk.id].held
+        apart = [one for one in others if not self._answers[one.chunk.id].held <= held]
+        similar = [one.chunk for one in others if one not in apart]
+        older = [one for one in others if (one.chunk.day or "") <= (newest.chunk.day or "")]
+        earlier = tuple(self._earlier([newest, *older]))
         score = max(one.score for one in self.members)
-        note = f"{len(others)} more like this"
+        note = f"{len(similar)} more like this" if similar else "the newest of what says this"
         if earlier:
             note += f", before: {', '.join(earlier[:_EARLIER])}"
-        step = Step(ranker="fold", before=shown.score, after=score, note=note)
-        explain = shown.explain.replace(steps=(*shown.explain.steps, step))
-        return Candidate(shown.chunk, score, explain, tuple(one.chunk for one in others), earlier)
+        step = Step(ranker="fold", before=newest.score, after=score, note=note)
+        explain = newest.explain.replace(steps=(*newest.explain.steps, step))
+        return Candidate(newest.chunk, score, explain, tuple(similar), earlier), apart
 
-    def _earlier(self, chunks: Iterable[StoredChunk]) -> Iterator[str]:
+    def _order(self, candidate: Candidate) -> tuple[bool, int]:
+        day = candidate.chunk.day
+        return not _is_named(day or "", self._days), newest_first(day)
+
+    def _earlier(self, candidates: Iterable[Candidate]) -> Iterator[str]:
         """Each value that differs from the one after it, with the newest day on which it held."""
         now = None
-        for chunk in chunks:
-            value = ", ".join(filter(None, (value for _, value in self._facts(chunk))))
+        for chunk in (one.chunk for one in candidates):
+            value = ", ".join([v for _, v in self._answers[chunk.id].facts() if v])
             if now is None or (value and value != now):
                 if now is not None:
                     yield f"{value} ({chunk.day})"
                 now = value
+
+
+def _is_named(day: str, days: _Days) -> bool:
+    """Whether ``day`` is one of ``days``, which may leave out the year."""
+    return any(first <= (day[4:] if first[:1] == "-" else day) <= last for first, last in days)
 
 
 def _said(facts: Iterable[_Fact]) -> frozenset[object]:
@@ -295,7 +351,6 @@ def markdown_snippet(
     A fence that is cut is opened and closed, and rows of a table stand below its header.
     """
     matches = analyser.matches(text, frozenset(terms))
-
     start, end = _piece(text, matches, limit)
     if "```" not in text and "~~~" not in text and not (start and "|" in text):
         return text[start:end], _marks(matches, start, end)

@@ -216,7 +216,7 @@ def without_value(line: str) -> tuple[Fact, str]:
 
 def own_words(text: str) -> set[str]:
     """The words that say what ``text`` is about, if they are two at least; else none."""
-    from commonplace.text.standard import STOP_WORDS
+    from commonplace.text.languages import STOP_WORDS
 
     own = {word.casefold() for word in _WORDS(text) if not word.isdigit()} - STOP_WORDS
     return own if len(own) >= _OWN_WORDS else set()

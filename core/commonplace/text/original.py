@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from unicodedata import normalize
 
 from commonplace.model.search import KeywordQuery
-from commonplace.text.tokens import MARKS
+from commonplace.text.languages import MARKS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""The default analyser: words, stems, parts of identifiers, bigrams; and its stop words."""
+"""The default analyser: words, stems, parts of identifiers, bigrams."""
 
 from __future__ import annotations
 
@@ -12,6 +12,11 @@ from typing import TYPE_CHECKING, TypeVar
 import Stemmer
 
 from commonplace.model.search import KeywordQuery
+from commonplace.text.languages import (
+    ONLY_GERMAN,
+    STOP_WORDS,
+    STOP_WORDS_OF_GERMAN,
+)
 from commonplace.text.tokens import (
     MAX_TOKEN,
     cut,
@@ -19,10 +24,13 @@ from commonplace.text.tokens import (
     groups,
     has_unspaced,
     in_ascii,
+    is_vietnamese,
     lacks,
     matching_pieces,
     pieces,
     run_tokens,
+    unaccented,
+    without_ending,
     word_pieces,
 )
 
@@ -55,7 +63,7 @@ _Value = TypeVar("_Value")
 class StandardAnalyser:
     """See :class:`commonplace.text.analyse.Analyser`; safe to use from several threads."""
 
-    id = "standard-1"
+    id = "standard-2"
     terms = "analysed"
 
     def __init__(self) -> None:
@@ -73,7 +81,7 @@ class StandardAnalyser:
 
     def query(self, parsed: ParsedQuery) -> KeywordQuery:
         """The terms of a query: any of its words, all of its phrases, none of what it excludes."""
-        read = _Reading()
+        read = _Reading(_stop_words_of(" ".join(parsed.words).lower().split()))
         for segment in parsed.words:
             read.words(self._pieces(segment))
         if len(parsed.words) == 1 and not parsed.phrases:
@@ -86,6 +94,8 @@ class StandardAnalyser:
         if any(map(has_unspaced, (*parsed.words, *phrases))):
             # One English word among pairs of letters: it would count as little as one of them.
             should += [term for term in should if term.isascii()]
+            from commonplace.text.unspaced import selective_terms
+
             selective = selective_terms(should, beside)
         return KeywordQuery(
             should=tuple(should),
@@ -160,8 +170,9 @@ class StandardAnalyser:
 class _Reading:
     """What has been read of a query: its terms, each with whether all it says is a stop word."""
 
-    def __init__(self) -> None:
+    def __init__(self, stop_words: Collection[str]) -> None:
         self.pairs: dict[tuple[str, str], None] = {}
+        self._stop_words = stop_words
         self._terms: dict[str, bool] = {}
         self._meaningful: set[str] = set()
         self._tokens: set[str] = set()
@@ -176,7 +187,7 @@ class _Reading:
                 return
             if token:
                 self._tokens.add(token)
-                stops = plain in STOP_WORDS
+                stops = plain in self._stop_words
                 terms[token] = stops and terms.get(token, True)
                 if not stops:
                     self._meaningful.add(token)
@@ -184,7 +195,7 @@ class _Reading:
                     self.pairs[last, token] = None
                 last, last_stops = token, stops
             for term in extra:
-                terms[term] = term in STOP_WORDS and terms.get(term, True)
+                terms[term] = term in self._stop_words and terms.get(term, True)
 
     def add_joined(self, found: Iterable[Piece], stems: Mapping[str, str]) -> None:
         """Read two to five words in Latin letters as an identifier that was typed apart, too."""
@@ -210,19 +221,6 @@ class _Reading:
     def beside(self, should: Iterable[str]) -> frozenset[str]:
         """Those of ``should`` that are no word of the query, but a part or a joining of some."""
         return frozenset(should) - self._tokens
-
-
-_LEAST_SELECTIVE = 3
-
-
-def selective_terms(terms: Sequence[str], beside: Collection[str]) -> list[str]:
-    """Those of ``terms`` that tell most, for a query in a script without spaces; none if too few.
-
-    Single letters stand in most of the chunks, and find little that pairs do not. (Without pairs of
-    hiragana, which are grammar, nDCG@10 of Japanese documentation fell from .793 to .785.)
-    """
-    found = [term for term in terms if not (term in beside and has_unspaced(term))]
-    return found if _LEAST_SELECTIVE <= len(found) < len(terms) else []
 
 
 def _sequence(found: Iterable[Piece]) -> Phrase:
@@ -295,20 +293,54 @@ def _sought(wanted: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
 
 
 class _Stems(dict[str, str]):
-    """The stems of words already met; of what is no English word, itself."""
+    """The stems of words already met, by the word in lower case.
+
+    There is no telling which language a word is in, so what is done to it depends on its letters:
+    Cyrillic and Arabic ones have a stemmer of their own; Latin ones lose their accents, what
+    Snowball's English stemmer takes, and endings of other languages (``Rechnungen``). What holds
+    more than letters only loses its accents.
+    """
 
     def __init__(self) -> None:
         super().__init__()
-        self._stemmer = Stemmer.Stemmer("english", 0)
+        self._stemmers: dict[str, Stemmer.Stemmer] = {}
         self._lock = allocate_lock()
 
     def __missing__(self, word: str) -> str:
-        if not (word.isascii() and word.isalpha()):
-            return word
-        with self._lock:
-            stem: str = self._stemmer.stemWord(word)
+        stem = self._stem(word)
         _remember(self, word, stem)
         return stem
+
+    def _stem(self, word: str) -> str:
+        bare = word if word.isascii() or is_vietnamese(word) else unaccented(word)
+        if not bare.isalpha():
+            return bare
+        if bare.isascii():
+            stem = self._snowball("english", bare)
+            while (shorter := without_ending(stem)) != stem:
+                stem = self._snowball("english", shorter)
+            return stem
+        if "\u0400" <= bare[0] <= "\u052f":
+            return self._snowball("russian", bare)
+        if "\u0600" <= bare[0] <= "\u06ff":
+            return self._snowball("arabic", bare)
+        return bare
+
+    def _snowball(self, language: str, word: str) -> str:
+        with self._lock:
+            stemmer = self._stemmers.get(language)
+            if stemmer is None:
+                stemmer = self._stemmers[language] = Stemmer.Stemmer(language, 0)
+            stem: str = stemmer.stemWord(word)
+        return stem or word
+
+
+def _remember(known: dict[str, _Value], key: str, value: _Value) -> None:
+    """Put ``value`` into ``known``, which is emptied when it is full."""
+    if len(key) <= _MAX_CACHED_LENGTH:
+        if len(known) >= _MAX_CACHED:
+            known.clear()
+        known[key] = value
 
 
 class _GroupTerms(dict[str, tuple[tuple[int, int, tuple[str, ...]], ...]]):
@@ -352,49 +384,6 @@ class _GroupColumns(dict[str, tuple[str, str]]):
         return columns
 
 
-def _remember(known: dict[str, _Value], key: str, value: _Value) -> None:
-    if len(key) <= _MAX_CACHED_LENGTH:
-        if len(known) >= _MAX_CACHED:
-            known.clear()
-        known[key] = value
-
-
-# Articles, pronouns, prepositions, auxiliaries, words of asking, and what an apostrophe leaves.
-_ENGLISH = """
-a about above after again all also am an and any are as at be because been before being below
-between both but by can could did do does doing down during each every few for from further get
-got had has have having he her here hers herself him himself his how i if in into is it its
-itself just know let like many may me might more most much must my myself no nor not of off on
-once only or other our ours ourselves out over own please same shall she should so some such
-tell than that the their theirs them themselves then there these they think this those through
-to too under until up us very want was we were what when where which while who whom whose why
-will with would you your yours yourself yourselves d ll m re s t ve aren couldn didn doesn don
-hadn hasn haven isn shouldn wasn weren won wouldn
-"""
-# Words of one language that mean something in another, or to a machine (son, sin, die, os, num),
-# are left out: there is no telling which language a query is in.
-_SPANISH = """
-al como cual cuando de del desde donde el ella ellos en entre es esa ese eso esta este esto fue
-ha la las le lo los más mi muy nos para pero por porque que qué quien se ser si sobre también te
-tiene un una uno y ya yo cómo cuál cuándo dónde está quién
-"""
-_PORTUGUESE = """
-ao aos com da das dele dela do e ela ele em essa esse está eu foi isso isto já mais mas na nas
-não nos numa o onde ou para pela pelo por qual quando que quem são se sem ser seu sua só também
-tem um uma você à
-"""
-_FRENCH = """
-au aux avec ce ces cette dans des du elle et être ils je le les leur lui mais même ne nous où qu
-que quel quelle qui sera ses sont très tu un une vos votre vous
-"""
-_RUSSIAN = """
-а без был была были было быть в вы где да для до его ее её если есть же за и из или их к как
-какая какие какой когда кто ли мне мы на не него нет но о об он она они от по при с так там то
-только ты у что чтобы эта эти это этот я
-"""
-_ARABIC = """
-أن أو إلى إن التي الذي ثم عن على في قد كان كانت كل كما كيف لا لم لماذا ما متى مع من هذا هذه هل
-هنا هو هي و ولا يا
-"""
-
-STOP_WORDS = frozenset(f"{_ENGLISH}{_SPANISH}{_PORTUGUESE}{_FRENCH}{_RUSSIAN}{_ARABIC}".split())
+def _stop_words_of(words: Collection[str]) -> Collection[str]:
+    """The stop words of a query of ``words``, in lower case."""
+    return STOP_WORDS if ONLY_GERMAN.isdisjoint(words) else STOP_WORDS_OF_GERMAN

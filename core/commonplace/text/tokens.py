@@ -11,64 +11,17 @@ from functools import cache, lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from commonplace.text.languages import (
+    EMOJI,
+    IGNORABLE,
+    MARKS,
+    RADICALS,
+    UNSPACED,
+    english_levels,
+)
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
-
-
-RADICALS = "\u2e80-\u2fd5"
-"""Han radicals: symbols to Unicode, but text copied from a PDF has them in place of letters."""
-
-UNSPACED = (
-    RADICALS + "\u3005-\u3007\u3021-\u3029\u3031-\u3035\u3038-\u303c"  # Han and its iteration marks
-    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-    "\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"  # kana, prolonged sound
-    "\uff66-\uff9f\U0001aff0-\U0001b16f"
-    "\u1100-\u11ff\u3131-\u318e\ua960-\ua97f\uac00-\ud7a3\ud7b0-\ud7ff\uffa0-\uffdc"  # Hangul
-    "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ece\u0edc-\u0edf"  # Thai, Lao
-    "\u1780-\u17d3\u17d7\u17dc\u17dd"  # Khmer
-    "\u1000-\u103f\u1050-\u108f\u109a-\u109d\ua9e0-\ua9ef\ua9fa-\ua9fe\uaa60-\uaa7f"  # Burmese
-)
-"""Scripts written without spaces between words, and Hangul, whose words carry their particles."""
-
-IGNORABLE = "\u00ad\u200b-\u200f\u2060-\u2064\ufeff"
-"""Soft hyphens, joiners and direction marks: inside a word, and no part of it."""
-
-EMOJI = "\u2600-\u27bf\U0001f000-\U0001faff"
-"""Pictures that people search for."""
-
-# Combining marks. The ranges also run over letters, digits and unassigned characters that lie
-# between marks, which makes them fewer; over nothing else.
-MARKS = (
-    "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf\u05c1-\u05c2\u05c4-\u05c5\u05c7-\u05c9"
-    "\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed\u0711-\u07f3"
-    "\u07fd\u0816-\u082d\u0859-\u085b\u0897-\u08e1\u08e3-\u0963\u0981-\u09e3\u09fe-\u0a75"
-    "\u0a81-\u0ae3\u0afa-\u0b63\u0b82-\u0bd7\u0c00-\u0c63\u0c81-\u0c83\u0cbc-\u0d4d"
-    "\u0d57-\u0d63\u0d81-\u0df3\u0e31-\u0e3a\u0e47-\u0e4e\u0eb1-\u0ece\u0f18-\u0f19\u0f35"
-    "\u0f37\u0f39\u0f3e-\u0f84\u0f86-\u0fbc\u0fc6\u102b-\u103e\u1056-\u109d\u135d-\u135f"
-    "\u1712-\u1734\u1752-\u17d3\u17dd\u180b-\u180d\u180f-\u193b\u1a17-\u1a1b\u1a55-\u1a7f"
-    "\u1ab0-\u1b44\u1b6b-\u1b73\u1b80-\u1bf3\u1c24-\u1c37\u1cd0-\u1cd2\u1cd4-\u1dff"
-    "\u20d0-\u20f0\u2cef-\u2cf1\u2d7f-\u2dff\u302a-\u302f\u3099-\u309a\ua66f-\ua672"
-    "\ua674-\ua67d\ua69e-\ua6f1\ua802-\ua827\ua82c\ua880-\ua8c5\ua8e0-\ua8f1\ua8ff-\ua92d"
-    "\ua947-\ua953\ua980-\ua9c0\ua9e5-\uaa4d\uaa7b-\uaac1\uaaeb-\uaaef\uaaf5-\uaaf6"
-    "\uabe3-\uabea\uabec-\uabed\ufb1e\ufe00-\ufe0f\ufe20-\ufe2f\U000101fd-\U0001037a"
-    "\U00010a01-\U00010a3f\U00010ae5-\U00010ae6\U00010d24-\U00010d6d\U00010eab-\U00010eac"
-    "\U00010ecb-\U00010ecf\U00010ef0-\U00010f50\U00010f82-\U00010f85\U00011000-\U00011046"
-    "\U00011070-\U000110ba\U000110c2\U00011100-\U00011134\U00011145-\U00011173"
-    "\U00011180-\U000111c0\U000111c9-\U000111cc\U000111ce-\U000111cf\U0001122c-\U00011237"
-    "\U0001123e-\U00011241\U000112df-\U000113d2\U000113e1-\U00011446\U0001145e-\U000114c3"
-    "\U000115af-\U000115c0\U000115dc-\U00011640\U000116ab-\U000116b7\U0001171d-\U0001172b"
-    "\U0001182c-\U0001183a\U00011930-\U00011943\U000119d1-\U000119e0\U000119e4-\U00011a3e"
-    "\U00011a47-\U00011a99\U00011b60-\U00011b67\U00011c2f-\U00011c3f\U00011c92-\U00011ef6"
-    "\U00011f00-\U00011f42\U00011f5a\U00013440-\U0001612f\U00016af0-\U00016af4"
-    "\U00016b30-\U00016b36\U00016f4f-\U00016f92\U00016fe4-\U00016ff1\U0001bc9d-\U0001bc9e"
-    "\U0001cf00-\U0001cf46\U0001d127-\U0001d128\U0001d165-\U0001d169\U0001d16d-\U0001d172"
-    "\U0001d17b-\U0001d182\U0001d185-\U0001d18b\U0001d1aa-\U0001d1ad\U0001d242-\U0001d244"
-    "\U0001d250-\U0001d252\U0001d25b-\U0001d25c\U0001d25f\U0001d280-\U0001d281"
-    "\U0001da00-\U0001da36\U0001da3b-\U0001da6c\U0001da75\U0001da84\U0001da9b-\U0001daaf"
-    "\U0001e000-\U0001e136\U0001e2ae-\U0001e2ef\U0001e4ec-\U0001e5ef\U0001e6e3-\U0001e94a"
-    "\U000e0100-\U000e01ef"
-)
-"""Combining marks; good only beside ``\\w``, for letters that lie between marks are in it too."""
 
 
 _JOINERS = "-./:@"
@@ -323,7 +276,7 @@ def word_pieces(group: str, at: int, stem: Callable[[str], str]) -> Iterator[Pie
 
 
 def _beside(word: str, plain: str, stem: Callable[[str], str]) -> tuple[str, ...]:
-    """The tokens of a word without its accents, and of an identifier's parts."""
+    """The tokens of a word without accents that its own has, and of an identifier's parts."""
     if len(plain) < 3:
         return ()
     if plain.isascii() and (plain.isdigit() or (word == plain and plain.isalpha())):
@@ -333,10 +286,10 @@ def _beside(word: str, plain: str, stem: Callable[[str], str]) -> tuple[str, ...
         from unicodedata import normalize
 
         word = normalize("NFKC", drop_ignorable(word[:_MAX_RAW]))
-        bare = _unaccented(plain)
+        bare = plain if stem(plain).isascii() else unaccented(plain)
     parts = () if word[1:].isalpha() and word[1:].islower() else identifier_parts(word[:MAX_TOKEN])
     found = [stem(_plain(part)) for part in parts]
-    return (stem(bare), *found) if bare != plain else tuple(found)
+    return (stem(bare), *found) if stem(bare) != stem(plain) else tuple(found)
 
 
 def _plain(word: str) -> str:
@@ -350,14 +303,58 @@ def _plain(word: str) -> str:
     return "".join(word.split())[:MAX_TOKEN]  # a few Arabic ligatures hold spaces
 
 
-def _unaccented(plain: str) -> str:
-    """``plain`` without marks, where they are accents or vowel points and not letters."""
-    if plain[0] >= "\u0700":
-        return plain
+_WITHOUT_MARK = str.maketrans(
+    {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th"}
+)
+"""Latin letters that Unicode does not take apart, as they are typed where a keyboard lacks them."""
+
+
+def unaccented(word: str) -> str:
+    """``word``, in lower case, without marks that are accents or vowel points and not letters."""
+    if word[:1] >= "\u0400" and (word[0] <= "\u052f" or word[0] >= "\u0700"):
+        return word  # the breve of й and the marks of India are letters, or part of one
     from unicodedata import category, normalize
 
-    bare = [char for char in normalize("NFD", plain) if category(char) != "Mn"]
-    return normalize("NFC", "".join(bare))
+    letters = normalize("NFD", word.translate(_WITHOUT_MARK))
+    return normalize("NFC", "".join([one for one in letters if category(one) != "Mn"]))
+
+
+_ENDINGS = {"en": 2, "er": 2, "es": 2, "em": 2, "ln": 1, "rn": 1} | dict.fromkeys("eaois", 1)
+"""Endings of languages of Europe, and how many of their letters go."""
+
+_SHORTEST = 5
+
+
+def without_ending(stem: str) -> str:
+    """``stem`` without an ending of a European language; the frequent words of English keep theirs.
+
+    (nDCG@10 of titles against the texts below them, in nine languages: +.02 in the mean, and the
+    same on English sets. Where four letters are enough, an English one loses .006.)
+    """
+    for ending, letters in _ENDINGS.items():
+        if stem.endswith(ending) and len(stem) >= letters + _SHORTEST:
+            return stem if stem in english_levels() else stem[:-letters]
+    return stem
+
+
+_LATIN = "\u00c0", "\u0250"
+"""From the first Latin letter with an accent to behind the last that is no Vietnamese one."""
+
+
+@cache
+def accented_letters() -> tuple[re.Pattern[str], dict[int, str]]:
+    """What matches a Latin letter with an accent, in lower case, and what each is without it."""
+    first, behind = _LATIN
+    plain = {code: unaccented(chr(code)) for code in range(ord(first), ord(behind))}
+    return (
+        re.compile(f"[{first}-{behind}]"),
+        {code: letter for code, letter in plain.items() if len(letter) == 1},
+    )
+
+
+def is_vietnamese(word: str) -> bool:
+    """Whether ``word`` has letters of Vietnamese alone, where marks tell other words apart."""
+    return any("\u1ea0" <= letter <= "\u1ef9" or letter in "ơư" for letter in word)
 
 
 def _run_pieces(run: str, at: int) -> Iterator[Piece]:

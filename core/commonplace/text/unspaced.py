@@ -1,4 +1,4 @@
-"""Where units of scripts without spaces, and pairs of them, stand where that is plain to see.
+"""Scripts without spaces: where units and pairs of them stand, where that is plain to see.
 
 In most texts there is nothing to normalise: in Chinese, Japanese and Korean each letter is a unit,
 and in Thai what belongs to a letter is known by its neighbours. Other words are cut into units, see
@@ -11,11 +11,11 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 from unicodedata import is_normalized
 
-from commonplace.text.tokens import in_ascii
+from commonplace.text.tokens import has_unspaced, in_ascii
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from commonplace.text.tokens import Match
 
@@ -102,3 +102,16 @@ def _begins_unit(text: str, at: int) -> bool:
     if after in _BEHIND:
         return False
     return not (at and text[at - 1] in _BEFORE and after in _CONSONANTS)
+
+
+_LEAST_SELECTIVE = 3
+
+
+def selective_terms(terms: Sequence[str], beside: Collection[str]) -> list[str]:
+    """Those of ``terms`` that tell most, for a query in a script without spaces; none if too few.
+
+    Single letters stand in most of the chunks, and find little that pairs do not. (Without pairs of
+    hiragana, which are grammar, nDCG@10 of Japanese documentation fell from .793 to .785.)
+    """
+    found = [term for term in terms if not (term in beside and has_unspaced(term))]
+    return found if _LEAST_SELECTIVE <= len(found) < len(terms) else []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -134,11 +136,53 @@ def test_a_value_that_stays_the_same_is_named_once() -> None:
     assert shown.earlier == earlier
 
 
-def test_what_else_matches_is_no_copy() -> None:
+def test_an_older_hit_that_has_more_of_the_query_keeps_its_place_behind_the_newest() -> None:
+    one = dated(1, "- the staging port is 8401\n- a walrus met Mia", "2026-10-01", 0.9)
+    named = dated(2, "- the staging port is 8402\n- asked Mia", "2026-10-02", 0.7)
+    other = dated(3, "- the staging gate", "2026-10-03", 0.8)
+    assert folded("staging port Mia", named, one) == [(2, [1])]
+    query = "staging port walrus"
+    assert folded(query, one, other, named) == [(2, []), (1, []), (3, [])]
+    assert folded(query, named, other, one) == [(2, []), (3, []), (1, [])]
+    folding = Folding(ANALYSER.query(parse_query(query)))
+    folding.add([one, other, named], limit=6)
+    newest = folding.folded()[0]
+    assert newest.score == 0.9
+    note = "the newest of what says this, before: 8401 (2026-10-01)"
+    assert newest.explain.steps[-1].note == note
+
+
+def test_words_that_stand_anywhere_do_not_tell_lines_apart() -> None:
+    one = dated(1, "- the staging port is 8401\n- we use the list #12 now", "2026-10-01", 0.9)
+    two = dated(2, "- the staging port is 8402", "2026-10-02", 0.7)
+    assert folded("which port does staging use now", one, two) == [(2, [1])]
+
+
+def test_a_value_of_the_query_tells_hits_apart() -> None:
     one = dated(1, "- the staging port is 8401", "2026-10-01")
-    named = dated(2, "- the staging port is 8402\n- asked Mia", "2026-10-02")
-    assert folded("staging port Mia", named, one) == [(2, []), (1, [])]
-    assert folded("staging port 8401", one, named) == [(1, []), (2, [])]
+    two = dated(2, "- the staging port is 8402\n- asked Mia", "2026-10-02")
+    assert folded("staging port 8401", one, two) == [(1, []), (2, [])]
+
+
+def test_where_the_query_names_days_one_of_these_is_shown_for_the_newest() -> None:
+    hits = [dated(n, f"- standup: {n} open", f"2026-{n:02}-10") for n in (3, 5, 11)]
+    for days, shown in (
+        ((("2026-03-01", "2026-03-31"),), (3, [11, 5])),
+        ((("-05-01", "-05-31"),), (5, [11, 3])),
+        ((("2025-05-01", "2025-05-31"),), (11, [5, 3])),
+    ):
+        query = ANALYSER.query(parse_query("standup"))._replace(days=days)
+        folding = Folding(query)
+        folding.add(hits, limit=6)
+        assert folding.since() is None
+        found = [(one.chunk.id, [o.id for o in one.similar]) for one in folding.folded()]
+        assert found == [shown]
+
+
+def test_words_are_found_with_or_without_their_accents() -> None:
+    hits = [dated(n, f"- la réunion dure {n} minutes\n- rien", f"2026-10-0{n}") for n in (1, 2)]
+    hits[0] = dated(1, "- la réunion dure 1 minutes\n- autre chose", "2026-10-01")
+    assert folded("réunion durée", *hits) == folded("reunion duree", *hits) == [(2, [1])]
 
 
 def test_headings_say_nothing_alone() -> None:
@@ -167,9 +211,12 @@ WORDS = ("port", "ports", "İ", "staging_port", "8402", "端口", "report", ":",
 
 
 @given(st.lists(st.sampled_from(WORDS), max_size=30).map("".join), st.sampled_from(WORDS))
-def test_the_lines_that_match_are_those_in_which_a_word_of_the_query_begins(
+def test_the_lines_with_words_are_those_in_which_a_word_of_the_query_begins(
     text: str, query: str
 ) -> None:
     folding = Folding(ANALYSER.query(parse_query(f"port 端口 {query}")))
-    lines = [line for line in text.split("\n") if folding._words_in(line.lower())]
-    assert folding._lines_in(text) == lines
+    lines = text.split("\n")
+    starts = accumulate((len(line) + 1 for line in lines), initial=0)
+    alone = [folding._lines_with_words(line).get(0) for line in lines]
+    expected = {start: held for start, held in zip(starts, alone, strict=False) if held}
+    assert folding._lines_with_words(text) == expected

@@ -13,7 +13,6 @@ from commonplace.model.search import (
     Candidate,
     Explanation,
     Hit,
-    KeywordQuery,
     StoredChunk,
 )
 from commonplace.search.snippets import (
@@ -220,7 +219,7 @@ def test_compat_takes_0_with_a_negative_cosine_for_less() -> None:
 
 
 def test_a_hit_is_cited_by_its_lines() -> None:
-    query = KeywordQuery(should=("walrus",))
+    query = ANALYSER.query(parse_query("walrus"))
     (hit,) = hits_of([candidate(0.5, "bm25")], query, ANALYSER, limit=3)
     assert hit.citation == "memory/a.md#L2-L3"
     assert hit.heading == ("Sea",)

@@ -5,7 +5,7 @@ import sys
 
 import regex
 
-from commonplace.text.tokens import EMOJI, IGNORABLE, MARKS, RADICALS, UNSPACED
+from commonplace.text.languages import EMOJI, IGNORABLE, MARKS, RADICALS, UNSPACED
 
 _ALL = "".join(map(chr, range(0x80, sys.maxunicode + 1)))
 

@@ -64,14 +64,22 @@ def _body(text: str) -> list[str]:
         ("no-unused-vars.", "no unus var", "no-unused-vars"),
         ("ERR_MODULE_NOT_FOUND", "err_module_not_found", "err modul not found"),
         ("a828e60", "a828e60", ""),
-        ("C++ _emphasis_", "c emphasi", "c++"),
+        ("C++ _emphasis_", "c empha", "c++"),
         ("API方案", "api 方案", "方 案"),
         ("黒猫と猫", "黒猫 猫と と猫", "黒 猫 と 猫"),
         ("猫", "猫", ""),
-        ("naïve café", "naïve café", "naiv cafe"),
+        ("naïve café", "naiv cafe", ""),
+        ("Die Rechnungen", "die rechnung", ""),
+        ("Verzeichnis Verzeichnisse", "verzeichn verzeichn", ""),
+        ("riunione riunioni", "riunion riunion", ""),
+        ("kitchen tokens garden", "kitchen token garden", ""),
+        ("Straße Łódź søk", "stras lodz sok", ""),
+        ("cuộc họp", "cuộc họp", "cuoc hop"),
+        ("Встречи, встречу, ёлка", "встреч встреч елк", ""),
+        ("الاجتماع", "اجتماع", ""),
         ("ＡＰＩ ﬁle", "api file", ""),
         ("नमस्ते", "नमस्ते", ""),
-        ("مُحَمَّد", normalize("NFKC", "مُحَمَّد"), "محمد"),
+        ("مُحَمَّد", "محمد", ""),
         ("เปิดไฟ", "เปิด ดไฟ", "เปิ ด ไฟ"),
         ("done ✅", "done", "✅"),
         ("... --- ___ ===", "", ""),
@@ -86,7 +94,7 @@ def test_terms_worked_out_by_hand(text: str, body: str, extra: str) -> None:
 def test_heading_and_title_have_a_column_and_their_identifiers_are_in_extra() -> None:
     terms = _ANALYSER.chunk("text", heading=["Options", "allowParens"], title="rules layout-01")
     assert terms.body == "text"
-    assert terms.head == "option allowparen rule layout 01"
+    assert terms.head == "option allowpar rule layout 01"
     assert terms.extra.split() == ["allow", "paren", "layout-01"]
 
 
@@ -193,10 +201,40 @@ def test_stop_words_leave_if_two_other_words_stay() -> None:
     assert "not" in _ANALYSER.query(parse_query("to be or not to be")).should
 
 
+def test_words_that_mean_something_in_english_are_stop_words_of_german_questions_alone() -> None:
+    german = _ANALYSER.query(parse_query("wann war die Besprechung mit Anna")).should
+    assert german == ("besprechung", "anna")
+    assert "die" in _ANALYSER.query(parse_query("which die casting machine")).should
+    assert "war" in _ANALYSER.query(parse_query("notes on war and peace")).should
+    assert "mit" in _ANALYSER.query(parse_query("projects under MIT licence")).should
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Besprechung", "Besprechungen"),
+        ("Größe", "grosse"),
+        ("réunion", "reunions"),
+        ("reunión", "reuniones"),
+        ("riunione", "riunioni"),
+        ("reunião", "reuniao"),
+        ("vergadering", "vergaderingen"),
+        ("lösning", "losningen"),
+        ("настройка", "настройки"),
+        ("сервера", "сервером"),
+        ("اجتماع", "الاجتماع"),
+        ("Σύσκεψη", "συσκεψη"),
+    ],
+)
+def test_forms_of_a_word_are_found_by_one_another(one: str, other: str) -> None:
+    assert set(_ANALYSER.query(parse_query(one)).should) & set(_ANALYSER.chunk(other).body.split())
+    assert set(_ANALYSER.query(parse_query(other)).should) & set(_ANALYSER.chunk(one).body.split())
+
+
 def test_a_term_is_asked_for_once_unless_english_stands_among_pairs_of_letters() -> None:
     assert _ANALYSER.query(parse_query("port port ports today")).should.count("port") == 1
     should = _ANALYSER.query(parse_query("API方案 naïve")).should
-    assert (should.count("api"), should.count("方案"), should.count("naïve")) == (2, 1, 1)
+    assert (should.count("api"), should.count("方案"), should.count("naiv")) == (2, 1, 2)
 
 
 def test_letters_beside_pairs_are_not_selective() -> None:
@@ -304,7 +342,7 @@ def test_spans_slice_to_what_they_claim() -> None:
     assert found["検索"] == ("検索",)
     assert found["索"] == ("索",)
     assert found["cafe\u0301-bar"] == ("café-bar",)
-    assert found["cafe\u0301"] == ("café", "cafe")
+    assert found["cafe\u0301"] == ("cafe",)
 
 
 # --- time ---------------------------------------------------------------------------------------

@@ -33,7 +33,7 @@ def test_a_folded_hit_says_what_its_value_was(browser: Any, memory: Any, notes: 
         (notes / f"memory/2026-11-0{day}.md").write_text(f"The quay relay port is {port}.\n")
     memory.sync()
     page = browser.get("/?q=quay+relay+port")
-    assert "1 older like this, folded (before: 8401 (2026-11-01))" in page
+    assert "1 more like this, folded (before: 8401 (2026-11-01))" in page
 
 
 def test_why_a_hit_is_there_adds_up_to_its_score(browser: Any, memory: Any) -> None:

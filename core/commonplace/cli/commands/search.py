@@ -128,7 +128,7 @@ def remarks_on(hit: Hit) -> Iterator[str]:
     """What a hit stands for besides itself, and whether it is weak."""
     if hit.similar:
         before = f" (before: {printable(', '.join(hit.earlier[:2]))})" if hit.earlier else ""
-        yield f"+{len(hit.similar)} {'older ' if hit.day else ''}like this{before}"
+        yield f"+{len(hit.similar)} more like this{before}"
     if hit.weak:
         yield "weak match"
 

@@ -1,0 +1,140 @@
+"""What is known of languages: letters and marks, frequent words and those that say nothing."""
+
+from __future__ import annotations
+
+from functools import cache
+
+RADICALS = "\u2e80-\u2fd5"
+"""Han radicals: symbols to Unicode, but text copied from a PDF has them in place of letters."""
+
+UNSPACED = (
+    RADICALS + "\u3005-\u3007\u3021-\u3029\u3031-\u3035\u3038-\u303c"  # Han and its iteration marks
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+    "\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"  # kana, prolonged sound
+    "\uff66-\uff9f\U0001aff0-\U0001b16f"
+    "\u1100-\u11ff\u3131-\u318e\ua960-\ua97f\uac00-\ud7a3\ud7b0-\ud7ff\uffa0-\uffdc"  # Hangul
+    "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ece\u0edc-\u0edf"  # Thai, Lao
+    "\u1780-\u17d3\u17d7\u17dc\u17dd"  # Khmer
+    "\u1000-\u103f\u1050-\u108f\u109a-\u109d\ua9e0-\ua9ef\ua9fa-\ua9fe\uaa60-\uaa7f"  # Burmese
+)
+"""Scripts written without spaces between words, and Hangul, whose words carry their particles."""
+
+IGNORABLE = "\u00ad\u200b-\u200f\u2060-\u2064\ufeff"
+"""Soft hyphens, joiners and direction marks: inside a word, and no part of it."""
+
+EMOJI = "\u2600-\u27bf\U0001f000-\U0001faff"
+"""Pictures that people search for."""
+
+# Combining marks. The ranges also run over letters, digits and unassigned characters that lie
+# between marks, which makes them fewer; over nothing else.
+MARKS = (
+    "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf\u05c1-\u05c2\u05c4-\u05c5\u05c7-\u05c9"
+    "\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed\u0711-\u07f3"
+    "\u07fd\u0816-\u082d\u0859-\u085b\u0897-\u08e1\u08e3-\u0963\u0981-\u09e3\u09fe-\u0a75"
+    "\u0a81-\u0ae3\u0afa-\u0b63\u0b82-\u0bd7\u0c00-\u0c63\u0c81-\u0c83\u0cbc-\u0d4d"
+    "\u0d57-\u0d63\u0d81-\u0df3\u0e31-\u0e3a\u0e47-\u0e4e\u0eb1-\u0ece\u0f18-\u0f19\u0f35"
+    "\u0f37\u0f39\u0f3e-\u0f84\u0f86-\u0fbc\u0fc6\u102b-\u103e\u1056-\u109d\u135d-\u135f"
+    "\u1712-\u1734\u1752-\u17d3\u17dd\u180b-\u180d\u180f-\u193b\u1a17-\u1a1b\u1a55-\u1a7f"
+    "\u1ab0-\u1b44\u1b6b-\u1b73\u1b80-\u1bf3\u1c24-\u1c37\u1cd0-\u1cd2\u1cd4-\u1dff"
+    "\u20d0-\u20f0\u2cef-\u2cf1\u2d7f-\u2dff\u302a-\u302f\u3099-\u309a\ua66f-\ua672"
+    "\ua674-\ua67d\ua69e-\ua6f1\ua802-\ua827\ua82c\ua880-\ua8c5\ua8e0-\ua8f1\ua8ff-\ua92d"
+    "\ua947-\ua953\ua980-\ua9c0\ua9e5-\uaa4d\uaa7b-\uaac1\uaaeb-\uaaef\uaaf5-\uaaf6"
+    "\uabe3-\uabea\uabec-\uabed\ufb1e\ufe00-\ufe0f\ufe20-\ufe2f\U000101fd-\U0001037a"
+    "\U00010a01-\U00010a3f\U00010ae5-\U00010ae6\U00010d24-\U00010d6d\U00010eab-\U00010eac"
+    "\U00010ecb-\U00010ecf\U00010ef0-\U00010f50\U00010f82-\U00010f85\U00011000-\U00011046"
+    "\U00011070-\U000110ba\U000110c2\U00011100-\U00011134\U00011145-\U00011173"
+    "\U00011180-\U000111c0\U000111c9-\U000111cc\U000111ce-\U000111cf\U0001122c-\U00011237"
+    "\U0001123e-\U00011241\U000112df-\U000113d2\U000113e1-\U00011446\U0001145e-\U000114c3"
+    "\U000115af-\U000115c0\U000115dc-\U00011640\U000116ab-\U000116b7\U0001171d-\U0001172b"
+    "\U0001182c-\U0001183a\U00011930-\U00011943\U000119d1-\U000119e0\U000119e4-\U00011a3e"
+    "\U00011a47-\U00011a99\U00011b60-\U00011b67\U00011c2f-\U00011c3f\U00011c92-\U00011ef6"
+    "\U00011f00-\U00011f42\U00011f5a\U00013440-\U0001612f\U00016af0-\U00016af4"
+    "\U00016b30-\U00016b36\U00016f4f-\U00016f92\U00016fe4-\U00016ff1\U0001bc9d-\U0001bc9e"
+    "\U0001cf00-\U0001cf46\U0001d127-\U0001d128\U0001d165-\U0001d169\U0001d16d-\U0001d172"
+    "\U0001d17b-\U0001d182\U0001d185-\U0001d18b\U0001d1aa-\U0001d1ad\U0001d242-\U0001d244"
+    "\U0001d250-\U0001d252\U0001d25b-\U0001d25c\U0001d25f\U0001d280-\U0001d281"
+    "\U0001da00-\U0001da36\U0001da3b-\U0001da6c\U0001da75\U0001da84\U0001da9b-\U0001daaf"
+    "\U0001e000-\U0001e136\U0001e2ae-\U0001e2ef\U0001e4ec-\U0001e5ef\U0001e6e3-\U0001e94a"
+    "\U000e0100-\U000e01ef"
+)
+"""Combining marks; good only beside ``\\w``, for letters that lie between marks are in it too."""
+
+
+@cache
+def english_levels() -> dict[str, int]:
+    """How rare the frequent stems of English are; see :mod:`commonplace.text.english`."""
+    from commonplace.text.english import LEVELS
+
+    return {stem: level for level, stems in LEVELS.items() for stem in stems.split()}
+
+
+# Articles, pronouns, prepositions, auxiliaries, words of asking, and what an apostrophe leaves.
+_ENGLISH = """
+a about above after again all also am an and any are as at be because been before being below
+between both but by can could did do does doing down during each every few for from further get
+got had has have having he her here hers herself him himself his how i if in into is it its
+itself just know let like many may me might more most much must my myself no nor not of off on
+once only or other our ours ourselves out over own please same shall she should so some such
+tell than that the their theirs them themselves then there these they think this those through
+to too under until up us very want was we were what when where which while who whom whose why
+will with would you your yours yourself yourselves d ll m re s t ve aren couldn didn doesn don
+hadn hasn haven isn shouldn wasn weren won wouldn
+"""
+# Words of one language that mean something in another, or to a machine (son, sin, die, os, num),
+# are left out: there is no telling which language a query is in.
+_SPANISH = """
+al como cual cuando de del desde donde el ella ellos en entre es esa ese eso esta este esto fue
+ha la las le lo los más mi muy nos para pero por porque que qué quien se ser si sobre también te
+tiene un una uno y ya yo cómo cuál cuándo dónde está quién
+"""
+_PORTUGUESE = """
+ao aos com da das dele dela do e ela ele em essa esse está eu foi isso isto já mais mas na nas
+não nos numa o onde ou para pela pelo por qual quando que quem são se sem ser seu sua só também
+tem um uma você à
+"""
+_FRENCH = """
+au aux avec ce ces cette dans des du elle et être ils je le les leur lui mais même ne nous où qu
+que quel quelle qui sera ses sont très tu un une vos votre vous
+"""
+_GERMAN = """
+aber auch auf aus bei dass dein deine dem den der des durch ein eine einem einen einer eines für
+haben ich ihr ihre ihren ist kann können mein meine meinem meinen meiner nach nicht noch nur oder
+sein seine seinen sich sie sind sollte über und uns unser unsere unseren vom von vor wann warum
+welche welchem welchen welcher welches wenn wer werden wie wir wird wo wurde wurden zu zum zur
+"""
+_ITALIAN = """
+agli alla alle anche cosa dal dalla degli dei della delle dello dove gli ha hanno il nel nella nelle
+perché quale quali quanto questa queste questi questo sono sul sulla è
+"""
+_DUTCH = """
+aan bij deze dit een heeft het hoe hun ik maar mijn naar niet onze ook uit voor waar wanneer wat
+welke werd wij worden wordt zijn
+"""
+_SCANDINAVIAN = """
+att de det där eller ett fra från för hur hva hvad hvem hvilke hvilken hvordan hvornår icke ikke
+inte jag jeg med mig när når och og är
+"""
+_RUSSIAN = """
+а без был была были было быть в вы где да для до его ее её если есть же за и из или их к как
+какая какие какой когда кто ли мне мы на не него нет но о об он она они от по при с так там то
+только ты у что чтобы эта эти это этот я
+"""
+_ARABIC = """
+أن أو إلى إن التي الذي ثم عن على في قد كان كانت كل كما كيف لا لم لماذا ما متى مع من هذا هذه هل
+هنا هو هي و ولا يا
+"""
+_EUROPEAN = f"{_SPANISH}{_PORTUGUESE}{_FRENCH}{_GERMAN}{_ITALIAN}{_DUTCH}{_SCANDINAVIAN}"
+
+STOP_WORDS = frozenset(f"{_ENGLISH}{_EUROPEAN}{_RUSSIAN}{_ARABIC}".split())
+"""Words that say nothing, in whichever language of these a text may be."""
+
+ONLY_GERMAN = frozenset(_GERMAN.split()).difference(
+    f"{_ENGLISH}{_SPANISH}{_PORTUGUESE}{_FRENCH}{_ITALIAN}{_DUTCH}{_SCANDINAVIAN}".split()
+)
+"""Those that show that a query is German."""
+
+_GERMAN_BESIDE_OTHERS = """
+am als an das die du er hat im man mit um war was
+"""
+STOP_WORDS_OF_GERMAN = STOP_WORDS.union(_GERMAN_BESIDE_OTHERS.split())
+"""Those of a query that is German: with the words that mean something in English."""

@@ -50,6 +50,7 @@ class LanceSettings(Group):
         default=None,
         read=_uri,
         schema={"type": "string"},
+        locates=True,
         shown="a folder `.lance` beside the index of the builtin backend",
     )
     storage_options: Mapping[str, Secret] = setting(
@@ -76,6 +77,7 @@ class LanceSettings(Group):
         default=None,
         read=_name,
         schema={"type": "string"},
+        locates=True,
         shown="name of the index file: agent and checksum of the workspace's path",
     )
     table_prefix: str = setting(

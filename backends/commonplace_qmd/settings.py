@@ -162,11 +162,12 @@ class QmdPath(Group):
 class Sessions(Group):
     """Transcripts exported as a collection."""
 
-    enabled: bool = setting("Export transcripts.", default=False)
+    enabled: bool = setting("Export transcripts.", default=False, widens=True)
     export_dir: str | None = setting(
         "Folder they are exported to.",
         default=None,
         path=True,
+        locates=True,
         shown="`<state>/agents/<id>/qmd/sessions`",
     )
     retention_days: int | None = _number(
@@ -230,7 +231,10 @@ class QmdSettings(Group):
         "Make collections of MEMORY.md and memory/.", default=True
     )
     paths: tuple[QmdPath, ...] = setting(
-        "Further collections: `path`, `name`, `pattern` (`**/*.md`).", default=(), adds=True
+        "Further collections: `path`, `name`, `pattern` (`**/*.md`).",
+        default=(),
+        adds=True,
+        widens=True,
     )
     sessions: Sessions = setting("Transcripts as a collection.", default=Sessions())
     update: Update = setting("Updates of the index.", default=Update())
@@ -248,6 +252,7 @@ class QmdSettings(Group):
         "Further collections for one agent: `path`, `name`, `pattern`; see `memorySearch`.",
         default=(),
         adds=True,
+        widens=True,
     )
 
 

@@ -68,17 +68,16 @@ class Memory:
         clock: Callable[[], float] = time.time,
         one_shot: bool = False,
         on_sync: SyncListener | None = None,
+        on_upload: UploadListener | None = None,
     ) -> None:
         self.settings = settings
         self.host = host
-        self._clock = clock
-        self._one_shot = one_shot
+        self._env, self._clock, self._one_shot = env, clock, one_shot
         self._unasked = 0 if one_shot else settings.search.sync.embed_unasked
         self._on_sync = on_sync
-        self._on_upload: UploadListener | None = None
+        self._on_upload = on_upload
         self._analyser = analyser_of(settings)
         self._sources, self._source_notices = make_sources(host, settings)
-        self._env = env
         self._opening = allocate_lock()
         self._backend: Backend | FallbackMemoryManager | None = None
         self._closed = False
@@ -145,8 +144,9 @@ class Memory:
                 hint="set memorySearch.enabled to true and plugins.slots.memory to memory-core",
             )
         check_workspace(settings.workspace)
-        memory = cls(settings, host, env=env, one_shot=one_shot, on_sync=on_sync)
-        memory._on_upload = on_upload
+        memory = cls(
+            settings, host, env=env, one_shot=one_shot, on_sync=on_sync, on_upload=on_upload
+        )
         if watch:
             memory.watch()
         return memory

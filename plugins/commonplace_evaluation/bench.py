@@ -135,6 +135,7 @@ def _measure_all(
                 with context.open_memory(
                     workspace=os.path.join(folder, "workspace"),
                     state_dir=os.path.join(folder, "state"),
+                    alone=True,
                 ) as memory:
                     memory.sync()
                     indexed = time.perf_counter()

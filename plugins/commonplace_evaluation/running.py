@@ -88,7 +88,10 @@ def run_sets(
         with (
             TemporaryDirectory(prefix="commonplace-eval-") as state,
             context.open_memory(
-                workspace=evalset.workspace, config=config, state_dir=state
+                workspace=evalset.workspace,
+                config=config,
+                state_dir=state,
+                alone=not evalset.is_own,
             ) as memory,
             context.progress() as progress,
         ):

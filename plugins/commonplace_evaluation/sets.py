@@ -28,12 +28,16 @@ class EvalQuery(NamedTuple):
 
 
 class EvalSet(NamedTuple):
-    """Queries on one workspace. ``name`` is that of the whole set, of which this may be a part."""
+    """Queries on one workspace. ``name`` is that of the whole set, of which this may be a part.
+
+    With ``is_own`` the workspace is the user's, with all that the configuration adds to it.
+    """
 
     name: str
     part: str
     workspace: str
     queries: tuple[EvalQuery, ...]
+    is_own: bool = False
 
     @property
     def title(self) -> str:
@@ -52,7 +56,7 @@ def find_sets(path: str, own_workspace: Callable[[], str] | None = None) -> list
         folder = os.path.dirname(os.path.abspath(path))
         if own_workspace is not None and not os.path.isdir(os.path.join(folder, "workspace")):
             name = os.path.basename(path).removesuffix(".jsonl")
-            return [EvalSet(name, "", own_workspace(), read_queries(path))]
+            return [EvalSet(name, "", own_workspace(), read_queries(path), is_own=True)]
         return [_read_set(path, os.path.basename(folder), "")]
     top = os.path.basename(os.path.abspath(path))
     sets = []

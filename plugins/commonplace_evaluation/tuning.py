@@ -67,7 +67,9 @@ def tune(sets: Sequence[EvalSet], context: Context) -> Tuned:
     for evalset in sets:
         with (
             TemporaryDirectory(prefix="commonplace-eval-") as state,
-            context.open_memory(workspace=evalset.workspace, state_dir=state) as memory,
+            context.open_memory(
+                workspace=evalset.workspace, state_dir=state, alone=not evalset.is_own
+            ) as memory,
             context.progress() as progress,
         ):
             trust = getattr(memory.settings.plugin_config(FUSION), "trust", USUAL)

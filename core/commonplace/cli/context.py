@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Protocol, TextIO
 
 from commonplace.cli.streams import one_line
@@ -188,11 +188,15 @@ class Context:
         agent: str | None = None,
         config: str | None = None,
         state_dir: str | None = None,
+        alone: bool = False,
         on_sync: SyncListener | None = None,
         yes: bool = False,
     ) -> Memory:
         """Open the memory that the command line names; arguments given here win.
 
+        With ``state_dir`` the index is kept there, wherever the configuration places it; with
+        ``alone`` it then has the notes of the workspace, and no documents that the configuration
+        adds to them.
         ``on_sync`` is called after every sync. With ``yes`` the user is notified, not asked,
         before texts first go to a provider's server.
 
@@ -200,6 +204,7 @@ class Context:
         """
         from commonplace.memory import Memory
 
+        on_upload = partial(self._on_upload, yes=yes)
         env = self.env
         if state_dir is not None:
             env = {**env, "COMMONPLACE_STATE_DIR": state_dir}
@@ -210,8 +215,20 @@ class Context:
             env=env,
             one_shot=True,
             on_sync=on_sync,
-            on_upload=lambda upload: self._on_upload(upload, yes=yes),
+            on_upload=on_upload,
         )
+        if state_dir is not None:
+            from commonplace.config.load import set_apart
+
+            memory.close()
+            memory = Memory(
+                set_apart(memory.settings, alone=alone),
+                memory.host,
+                env=env,
+                one_shot=True,
+                on_sync=on_sync,
+                on_upload=on_upload,
+            )
         self._settings = memory.settings
         if memory.settings.ignored:
             self.note(memory.settings.ignored)

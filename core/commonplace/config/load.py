@@ -1,19 +1,23 @@
-"""Loading settings: the short way where there are only defaults, the long one for files."""
+"""Loading settings: from defaults alone, from files, and set apart for a measurement."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from commonplace.config import paths
 from commonplace.config.settings import Settings
 from commonplace.errors import CallerError
+from commonplace.model.plugins import Group
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
+    from commonplace.config.search import ExtraPath
     from commonplace.model.plugins import SwitchRule
+
+G = TypeVar("G", bound=Group)
 
 
 def load_settings(
@@ -98,3 +102,47 @@ def _defaults(
         index_path=paths.default_index(state, id_, place),
         openclaw_dirs=folders,
     )
+
+
+def set_apart(settings: Settings, *, alone: bool = False) -> Settings:
+    """``settings`` with an index in their state folder, wherever they place it.
+
+    Every setting that is declared with ``locates`` has its default. With ``alone`` so has every one
+    with ``widens``, and the documents are the notes of the workspace.
+    """
+    marks = ("locates", "widens") if alone else ("locates",)
+    search = _without(settings.search, marks)
+    if alone:
+        inside = tuple(_inside(settings.workspace, settings.search.extra_paths))
+        search = search.evolve(extra_paths=inside)
+    if search.cache.max_entries is not None:  # what is measured would push out what was paid for
+        search = search.evolve(cache=search.cache.evolve(enabled=False))
+    return settings.evolve(
+        index_path=paths.default_index(settings.state_dir, settings.agent, settings.workspace),
+        search=search,
+        section_values={
+            name: _without(value, marks) if isinstance(value, Group) else value
+            for name, value in settings.section_values.items()
+        },
+    )
+
+
+def _without(group: G, marks: tuple[str, ...]) -> G:
+    """``group`` with the defaults of the settings that have one of ``marks``, at any depth."""
+    changes: dict[str, Any] = {}
+    for name, setting in group.fields().items():
+        value = getattr(group, name)
+        if any(getattr(setting, mark) for mark in marks):
+            changes[name] = setting.default
+        elif isinstance(value, Group):
+            changes[name] = _without(value, marks)
+    return group.evolve(**changes)
+
+
+def _inside(workspace: str, further: tuple[ExtraPath, ...]) -> Iterator[ExtraPath]:
+    """Those of ``further`` that lie in ``workspace``."""
+    folder = os.path.realpath(workspace)
+    for extra in further:
+        place = os.path.realpath(os.path.join(folder, extra.path))
+        if place == folder or place.startswith(os.path.join(folder, "")):
+            yield extra

@@ -251,6 +251,7 @@ class StoreSettings(Group):
         "Index file; `{agentId}` is replaced by the agent's id.",
         default=None,
         path=True,
+        locates=True,
         shown="`<state>/memory/{agentId}-<workspace>.sqlite`",
     )
     fts_tokenizer: Literal["unicode61", "trigram"] = setting(
@@ -337,6 +338,7 @@ class SearchSettings(Group):
         default=SOURCES,
         known=(*SOURCES, TRANSCRIPTS),
         unique=True,
+        widens=True,
     )
     extra_paths: tuple[ExtraPath, ...] = setting(
         "Further files and folders: paths, or objects of `path` and `pattern`.",

@@ -209,6 +209,8 @@ class Setting:
     veiled: bool = False
     tunable: bool = False
     tunable_within: tuple[float, float] | None = None
+    locates: bool = False
+    widens: bool = False
 
     def __init__(self, about: str, default: Any, options: Mapping[str, Any]) -> None:
         self.about = about
@@ -239,6 +241,10 @@ def setting(about: str, *, default: Any = REQUIRED, **options: Any) -> Any:
     - ``tunable``: a workspace's own file may set it, which may be another person's;
     - ``tunable_within``: (least, most) of a number there, so that no folder makes searches fail or
       embedding expensive; it is ``tunable`` then;
+    - ``locates``: it names where an index, or what belongs to it, is written: a measurement, which
+      must not write there, uses the default;
+    - ``widens``: it adds documents that are not notes of the workspace: a measurement of one
+      folder uses the default;
     - ``veiled``: ``repr`` leaves it out, as it may hold what must not be seen.
     """
     return Setting(about, default, options)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from commonplace import Memory
 from commonplace.cli.context import Context
 from commonplace.cli.parser import command_parser
 from commonplace_evaluation.bench import BenchCommand, measured
@@ -46,6 +47,37 @@ def locomo(tmp_path: Path) -> str:
     sample = {"sample_id": "conv-1", "conversation": talk, "qa": qa}
     file.write_text(json.dumps([sample]), encoding="utf-8")
     return str(file)
+
+
+def test_bench_has_an_index_of_its_own_and_each_corpus_alone(
+    home: Path, locomo: str, tmp_path: Path
+) -> None:
+    mine, index = tmp_path / "mine", tmp_path / "mine.sqlite"
+    mine.mkdir()
+    (mine / "boat.md").write_text("Which boat sank, and what pottery class?", encoding="utf-8")
+    search = {
+        "store": {"path": str(index)},
+        "extraPaths": [str(mine)],
+        "sources": ["memory", "sessions"],
+        "experimental": {"sessionMemory": True},
+        "sync": {"onSearch": False, "onSessionStart": False},
+    }
+    defaults = {"workspace": str(mine), "memorySearch": search}
+    config = tmp_path / "config.json5"
+    config.write_text(json.dumps({"agents": {"defaults": defaults}}), encoding="utf-8")
+    talks = home / ".openclaw" / "agents" / "main" / "sessions"
+    talks.mkdir(parents=True)
+    turn = {"role": "user", "content": [{"type": "text", "text": "Which boat sank?"}]}
+    (talks / "one.jsonl").write_text(
+        json.dumps({"type": "message", "message": turn}) + "\n", encoding="utf-8"
+    )
+    with Memory.open(config=str(config)) as memory:
+        memory.sync()
+        before = [hit.citation for hit in memory.search("boat").hits]
+    facts = json.loads(bench("locomo", locomo, "--json", "--config", str(config)))
+    assert facts["systems"]["commonplace"]["all"]["share@5"] == 1
+    with Memory.open(config=str(config)) as memory:
+        assert [hit.citation for hit in memory.search("boat").hits] == before != []
 
 
 def test_measures_worked_by_hand() -> None:

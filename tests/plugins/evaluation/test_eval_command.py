@@ -68,6 +68,48 @@ def test_eval_measures_each_set_and_writes_its_results(
     assert text.out.splitlines()[0].split()[:3] == ["set", "queries", "recall@1"]
 
 
+def test_eval_leaves_a_configured_index_as_it_is(
+    run: Callable[..., Run], workspace: str, tmp_path: Path, home: Path
+) -> None:
+    _evalset(tmp_path / "set", workspace)
+    mine, index = tmp_path / "mine", tmp_path / "mine.sqlite"
+    more = tmp_path / "more"
+    for folder in (mine, more):
+        folder.mkdir()
+        text = f"The spare key lies under the walrus called {folder.name}.\n"
+        (folder / "MEMORY.md").write_text(text, encoding="utf-8")
+    search = {
+        "store": {"path": str(index)},
+        "extraPaths": [str(more)],
+        "sync": {"onSearch": False, "onSessionStart": False},
+    }
+    defaults = {"workspace": str(mine), "memorySearch": search}
+    config = tmp_path / "config.json5"
+    config.write_text(json.dumps({"agents": {"defaults": defaults}}), encoding="utf-8")
+    given = ("--config", str(config), "--json")
+    assert run("index", *given).code == 0
+    before = index.read_bytes()
+    ran = run("eval", str(tmp_path / "set"), "--out", str(tmp_path / "results.jsonl"), *given)
+    assert ran.code == 0
+    assert "walrus" not in ran.out
+    assert "more/MEMORY.md" not in (tmp_path / "results.jsonl").read_text(encoding="utf-8")
+    assert index.read_bytes() == before
+    # Queries on one's own notes have all that the configuration adds to them.
+    own = home / "own.jsonl"
+    own.write_text(
+        json.dumps(
+            {
+                "id": "key",
+                "query": "walrus called more",
+                "relevant": [{"path": "../more/MEMORY.md", "startLine": 1, "endLine": 1}],
+            }
+        ),
+        encoding="utf-8",
+    )
+    assert run("eval", str(own), *given).json["all"]["recall@5"] == 1
+    assert index.read_bytes() == before
+
+
 def test_eval_measures_what_the_reference_script_does(
     run: Callable[..., Run], workspace: str, tmp_path: Path, reference: Any
 ) -> None:

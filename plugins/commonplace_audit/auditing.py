@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from commonplace.plugin import ENDINGS, CommonplaceError, NamedTuple, Progress, day_of, decode
 from commonplace_audit.contradictions import contradictions, restated
 from commonplace_audit.duplicates import duplicates
-from commonplace_audit.findings import KINDS, SEVERITIES, AuditFinding, audited
+from commonplace_audit.findings import KINDS, SEVERITIES, AuditFinding, Masks, audited
 from commonplace_audit.links import Links
 from commonplace_audit.reach import unfound
 from commonplace_audit.staleness import LARGEST, oversized, secrets, stale_dates
@@ -73,7 +73,8 @@ def audit(
         found += checks[kind]()
     ordered = sorted(found, key=_order)
     by_path = {note.path: note for note in notes}
-    kept = [one for one in ordered if not _is_silenced(one, by_path)]
+    masks = Masks(by_path)
+    kept = [masks.masked(one) for one in ordered if not _is_silenced(one, by_path)]
     return Audit(tuple(kept), len(notes), tuple(unreadable), len(found) - len(kept))
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import difflib
+import re
+from collections import Counter
 from typing import TYPE_CHECKING, Literal
 
 from commonplace.plugin import NamedTuple, NoteLine, facts, note_facts, redact, split_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 Kind = Literal[
     "secret", "contradiction", "stale", "duplicate", "broken-link", "oversized", "unfound"
@@ -28,6 +30,7 @@ Severity = Literal["problem", "warning", "info"]
 SEVERITIES: tuple[Severity, ...] = ("problem", "warning", "info")
 """``problem``: act now; ``warning``: an agent may be misled; ``info``: worth a look."""
 
+_WORDS = re.compile(r"[^\s\"'`“”‘’()\[\]<>{}|,;:=#*_]+").findall
 _SHOWN = 120  # characters of a line that a sentence quotes
 
 
@@ -36,7 +39,8 @@ class AuditFinding(NamedTuple):
 
     ``citation`` is where (``path#L3-L9``, or a path), ``others`` are the citations that it is about
     besides. ``text`` is a sentence; ``hint`` says what to do. ``diff`` is the proposed change of
-    one note as a unified diff, ``""`` where only a person can tell. No text holds a secret.
+    one note as a unified diff, ``""`` where only a person can tell. :class:`Masks` takes secrets
+    out of all of it.
     """
 
     kind: Kind
@@ -80,22 +84,76 @@ def stem(path: str) -> str:
 
 
 def quoted(text: str) -> str:
-    """``text`` on one line for a sentence, cut and without secrets."""
+    """``text`` on one line for a sentence, cut, and without secrets, which a cut would disguise."""
     line = redact(" ".join(text.split()))
     return f"“{line if len(line) <= _SHOWN else line[: _SHOWN - 1] + '…'}”"
 
 
-def diff_of(note: AuditedNote, after: Sequence[str]) -> str:
-    """The change of ``note`` to the lines ``after`` as ``patch -p0`` takes it in the workspace.
+class Masks:
+    """Takes secrets out of findings on ``notes`` (by path): all that is shown passes through it."""
 
-    ``""`` where it would show a secret.
-    """
+    def __init__(self, notes: Mapping[str, AuditedNote]) -> None:
+        self._notes = notes
+        self._masked: dict[str, list[str]] = {}
+
+    def masked(self, finding: AuditFinding) -> AuditFinding:
+        """``finding`` without secrets.
+
+        A value that only the words around it make a secret is known by the lines cited. A command
+        that would have to hold a secret is no hint, and a diff that would show one is left out.
+        """
+        cited = (finding.citation, *finding.others)
+        hidden = {word for citation in cited for word in self._hidden(citation)}
+
+        def clean(text: str) -> str:
+            for word in sorted(hidden, key=len, reverse=True):
+                text = re.sub(rf"(?<!\w){re.escape(word)}(?!\w)", "***", text)
+            return redact(text)
+
+        hint = finding.hint
+        if clean(hint) != hint:
+            hint = "change it in an editor: a command would have to hold what looks like a secret"
+        body = "\n".join(line[1:] for line in finding.diff.splitlines())
+        return finding._replace(
+            text=clean(finding.text),
+            hint=hint,
+            diff=finding.diff if clean(body) == body else "",
+        )
+
+    def _hidden(self, citation: str) -> Iterator[str]:
+        """The words of the lines of ``citation`` that are masked in them."""
+        path, _, lines = citation.partition("#L")
+        note = self._notes.get(path)
+        if note is None:
+            return
+        if path not in self._masked:
+            self._masked[path] = masked_lines(note.text)
+        masked, plain = self._masked[path], note.text.split("\n")
+        first, _, last = lines.partition("-L")
+        end = min(int(last or first), len(plain)) if lines else len(plain)
+        for at in range(int(first) - 1 if lines else 0, end):
+            if masked[at] != plain[at]:
+                yield from _words(plain[at]) - _words(masked[at])
+
+
+def _words(line: str) -> Counter[str]:
+    return Counter(word for part in _WORDS(line) if (word := part.strip(".!?")))
+
+
+def masked_lines(text: str) -> list[str]:
+    """The lines of ``text`` without secrets."""
+    lines, masked = text.split("\n"), redact(text).split("\n")
+    # A private key is masked with its lines.
+    return masked if len(masked) == len(lines) else [redact(line) for line in lines]
+
+
+def diff_of(note: AuditedNote, after: Sequence[str]) -> str:
+    """The change of ``note`` to the lines ``after`` as ``patch -p0`` takes it in the workspace."""
     name = f"{note.path}\t" if " " in note.path else note.path
     lines = difflib.unified_diff(split_lines(note.text), list(after), name, name)
-    diff = "".join(
+    return "".join(
         line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
     )
-    return diff if redact(diff) == diff else ""
 
 
 def replaced(note: AuditedNote, number: int, line: str) -> str:

@@ -7,7 +7,7 @@ from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
 from commonplace.plugin import looks_random, plain_line, prose_lines, redact
-from commonplace_audit.findings import AuditFinding, quoted, replaced
+from commonplace_audit.findings import AuditFinding, masked_lines, quoted, replaced
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -87,13 +87,10 @@ def date_of(found: re.Match[str]) -> date | None:
 
 def secrets(note: AuditedNote) -> Iterator[AuditFinding]:
     """The lines that hold what looks like a secret; the secret itself is never shown."""
-    masked = redact(note.text)
-    if masked == note.text:
+    if redact(note.text) == note.text:
         return
     hint = "revoke it, keep it in a password manager, and delete it here: commonplace forget "
-    lines, shown = note.text.split("\n"), masked.split("\n")
-    if len(shown) != len(lines):  # a private key is masked with its lines
-        shown = [redact(line) for line in lines]
+    lines, shown = note.text.split("\n"), masked_lines(note.text)
     found = False
     severity: Severity
     for number, (line, hidden) in enumerate(zip(lines, shown, strict=True), 1):

@@ -239,6 +239,40 @@ def test_a_finding_is_silenced_on_its_line(audited: Callable[..., Audit]) -> Non
     assert found.silenced == 1
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[k](ghp_16C7e42F292c6912E7710c838347Ae178B4a)",
+        "[[ghp_16C7e42F292c6912E7710c838347Ae178B4a]]",
+        "[k](/ghp_16C7e42F292c6912E7710c838347Ae178B4a)",
+        "[k](#ghp_16C7e42F292c6912E7710c838347Ae178B4a)",
+        "[k]: ghp_16C7e42F292c6912E7710c838347Ae178B4a",
+    ],
+)
+def test_no_finding_shows_a_secret(line: str, audited: Callable[..., Audit]) -> None:
+    found = audited({"MEMORY.md": f"# A\n\n{line}\n"})
+    assert {one.kind for one in found.findings} >= {"broken-link", "secret"}
+    assert "6912E7710c838347" not in repr(found)
+
+
+def test_a_secret_known_by_the_words_before_it_is_not_shown(audited: Callable[..., Audit]) -> None:
+    found = audited({"MEMORY.md": "# A\n\nSee [[winter9horse]]: the password is winter9horse.\n"})
+    assert {one.kind for one in found.findings} >= {"broken-link", "secret"}
+    assert "winter9horse" not in repr(found)
+
+
+def test_a_command_that_would_hold_a_secret_is_not_offered(audited: Callable[..., Audit]) -> None:
+    found = audited(
+        {
+            "MEMORY.md": "# A\n\n- The staging database password: summer8horse\n",
+            "memory/2026-09-01.md": "# B\n\n- The staging database password: winter9horse\n",
+        },
+    )
+    (finding,) = (one for one in found.findings if one.kind == "contradiction")
+    assert "commonplace correct" not in finding.hint
+    assert "horse" not in repr(found)
+
+
 @settings(max_examples=40)
 @given(st.lists(st.frozensets(st.sampled_from("abcdefghij")), max_size=8))
 def test_similar_pairs_are_those_that_comparing_all_gives(sets: list[frozenset[str]]) -> None:

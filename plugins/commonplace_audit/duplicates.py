@@ -25,6 +25,8 @@ ALIKE = 0.8
 _TOKENS = re.compile(r"[^\W_]+").findall
 # Written without spaces: each character counts as a word.
 _UNSPACED = re.compile("([\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff])")
+_BULLET = re.compile(r"\A\s*(?:>\s*)*[-*+]\s+")
+_EMPHASIS = re.compile(r"(?<![\w*`])(\*{1,3}|`)(?=[^\s*`])([^*`\n]+)(?<=[^\s*`])\1(?![\w*`])")
 _RUN = 3
 _SLACK = 1e-9  # of products of floats
 _FEWEST = 12  # words of a passage, and of a note, that can be a duplicate
@@ -57,7 +59,9 @@ def duplicates(notes: Sequence[AuditedNote]) -> Iterator[AuditFinding]:
             "duplicate",
             "warning",
             newer.path,
-            f"the whole note is {share:.0%} the same as {older.path}",
+            f"the whole note is {_percent(share)} the same as {older.path}"
+            if folded(newer.text) != folded(older.text)
+            else f"the whole note says the same as {older.path}",
             "keep what they differ in, and delete one of them",
             (older.path,),
         )
@@ -71,12 +75,12 @@ def duplicates(notes: Sequence[AuditedNote]) -> Iterator[AuditFinding]:
         if new.citation in reported:
             continue
         reported.add(new.citation)
-        equal = tokens(old.text) == tokens(new.text)
+        equal = folded(old.text) == folded(new.text)
         yield AuditFinding(
             "duplicate",
             "warning" if equal else "info",
             new.citation,
-            f"{quoted(new.text)} stands {'also' if equal else f'{share:.0%} the same'} "
+            f"{quoted(new.text)} stands {'also' if equal else f'{_percent(share)} the same'} "
             f"in {old.citation}",
             f"commonplace forget {new.citation}" if equal else "keep the better wording",
             (old.citation,),
@@ -104,6 +108,15 @@ def passages(note: AuditedNote) -> Iterator[Passage]:
 def tokens(text: str) -> list[str]:
     """The words of ``text`` as they are compared; of unspaced scripts the characters."""
     return _TOKENS(_UNSPACED.sub(r" \1 ", text.casefold()))
+
+
+def folded(text: str) -> str:
+    """``text`` without what changes nothing: case, white space, and Markdown of lists and emphasis.
+
+    Signs count: C++ is not C, and -5 is not 5.
+    """
+    lines = (_BULLET.sub("", line) for line in text.split("\n"))
+    return " ".join(_EMPHASIS.sub(r"\2", " ".join(lines)).casefold().split())
 
 
 def shingles(text: str) -> frozenset[str]:
@@ -167,6 +180,11 @@ def _size(text: str) -> float:
 
 def _prose(text: str) -> str:
     return "\n".join(line for _, line in prose_lines(text))
+
+
+def _percent(share: float) -> str:
+    """``share`` of texts that differ, if only in a sign: never all of it."""
+    return f"{min(share, 0.99):.0%}"
 
 
 def _numbers(text: str) -> list[str]:

@@ -239,6 +239,45 @@ def test_a_finding_is_silenced_on_its_line(audited: Callable[..., Audit]) -> Non
     assert found.silenced == 1
 
 
+FILLED = "The service that sends the weekly letters to our members is written in the {} now."
+BELOW = "The freezer in the cellar of the old house must stay {} degrees in every month of summer."
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (FILLED.format("language C++"), FILLED.format("language C")),
+        (FILLED.format("language C#"), FILLED.format("language C")),
+        (FILLED.format("place of 50%"), FILLED.format("place of 50")),
+        (BELOW.format("below -5"), BELOW.format("below 5")),
+        (BELOW.format("below 1.5"), BELOW.format("below 1 5")),
+        (f"[ ] {FILLED}", f"[x] {FILLED}"),
+        (FILLED.format("module `__main__`"), FILLED.format("module `main`")),
+    ],
+)
+def test_texts_that_differ_in_a_sign_are_not_equal(
+    one: str, other: str, audited: Callable[..., Audit]
+) -> None:
+    texts = {"MEMORY.md": f"# A\n\n- {one}\n", "memory/b.md": f"# B\n\n{LONG}\n- {other}\n"}
+    (finding,) = audited(texts, "duplicate").findings
+    assert (finding.severity, finding.diff) == ("info", "")
+    assert "100%" not in finding.text
+
+
+@pytest.mark.parametrize("other", ["* {}", "{}", "-   {}", "- **{}**"])
+def test_case_white_space_and_markdown_change_nothing(
+    other: str, audited: Callable[..., Audit]
+) -> None:
+    one = FILLED.format("`Rust` language of *today*")
+    text = other.format(
+        one.upper() if "**" not in other else FILLED.format("Rust language of today")
+    )
+    texts = {"MEMORY.md": f"# A\n\n- {one}\n", "memory/b.md": f"# B\n\n{LONG}\n{text}\n"}
+    (finding,) = audited(texts, "duplicate").findings
+    assert finding.severity == "warning"
+    assert finding.diff
+
+
 @pytest.mark.parametrize(
     "line",
     [

@@ -74,7 +74,9 @@ def audit(
     ordered = sorted(found, key=_order)
     by_path = {note.path: note for note in notes}
     masks = Masks(by_path)
-    kept = [masks.masked(one) for one in ordered if not _is_silenced(one, by_path)]
+    kept = [
+        masks.masked(_fitting(one, by_path)) for one in ordered if not _is_silenced(one, by_path)
+    ]
     return Audit(tuple(kept), len(notes), tuple(unreadable), len(found) - len(kept))
 
 
@@ -95,19 +97,37 @@ def read_notes(
         if note.trust == "memory":
             day = day_of(ref.path)
             shown = day.isoformat() if day else ""
-            text = _with_ends(note.text, ref.location)
-            notes.append(audited(ref.path, text, location=ref.location, day=shown))
+            text, start = _exact(note.text, ref.location)
+            notes.append(audited(ref.path, text, location=ref.location, day=shown, start=start))
     return notes, unreadable
 
 
-def _with_ends(text: str, location: str) -> str:
-    """``text`` with the ends of lines that its file has: a diff has to meet each byte."""
+def _exact(text: str, location: str) -> tuple[str, str | None]:
+    """``text`` with the ends of lines that its file has, and what stands there before it.
+
+    A diff has to meet each byte: it is ``None`` for a file that is not UTF-8.
+    """
     try:
         with open(location, "rb") as file:
-            exact = decode(file.read())
+            data = file.read()
+        exact = decode(data)
     except (OSError, ValueError):
-        return text
-    return exact if exact.splitlines() == text.splitlines() else text
+        return text, None
+    if exact.splitlines() != text.splitlines():  # changed meanwhile
+        return text, None
+    for start in ("", "\ufeff"):
+        if (start + exact).encode("utf-8", "replace") == data:
+            return exact, start
+    return exact, None
+
+
+def _fitting(finding: AuditFinding, notes: Mapping[str, AuditedNote]) -> AuditFinding:
+    """``finding`` without a diff that does not fit its file, with the reason."""
+    note = notes.get(finding.citation.partition("#L")[0])
+    if not finding.diff or note is None or note.start is not None:
+        return finding
+    why = "no diff is proposed: the file is not UTF-8, or has just changed"
+    return finding._replace(diff="", hint=f"{finding.hint} ({why})")
 
 
 def _each(

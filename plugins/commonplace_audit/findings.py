@@ -57,7 +57,9 @@ class AuditedNote(NamedTuple):
 
     ``day`` is the day of a dated note (ISO), ``""`` for others. ``location`` is the absolute path
     of its file. ``title`` is what it calls itself, or the name of its file; ``names`` are further
-    ones. ``facts`` are the lines that say something by themselves.
+    ones. ``facts`` are the lines that say something by themselves. ``start`` is what stands before
+    the text in its file: ``""`` or a byte order mark; ``None`` where that is not UTF-8, so that no
+    diff fits it.
     """
 
     path: str
@@ -67,14 +69,18 @@ class AuditedNote(NamedTuple):
     title: str
     names: tuple[str, ...]
     facts: tuple[NoteLine, ...]
+    start: str | None = ""
 
 
-def audited(path: str, text: str, *, location: str = "", day: str = "") -> AuditedNote:
+def audited(
+    path: str, text: str, *, location: str = "", day: str = "", start: str | None = ""
+) -> AuditedNote:
     """The note ``path`` with what the checks need to know of it."""
     says = note_facts(text)
     heading = next((line[2:].strip() for line in text.split("\n") if line.startswith("# ")), "")
     title = says.title or heading or stem(path).replace("-", " ").replace("_", " ")
-    return AuditedNote(path, text, location, day, title, says.names, tuple(facts(path, text, day)))
+    stated = tuple(facts(path, text, day))
+    return AuditedNote(path, text, location, day, title, says.names, stated, start)
 
 
 def stem(path: str) -> str:
@@ -150,7 +156,9 @@ def masked_lines(text: str) -> list[str]:
 def diff_of(note: AuditedNote, after: Sequence[str]) -> str:
     """The change of ``note`` to the lines ``after`` as ``patch -p0`` takes it in the workspace."""
     name = f"{note.path}\t" if " " in note.path else note.path
-    lines = difflib.unified_diff(split_lines(note.text), list(after), name, name)
+    start = note.start or ""
+    before, later = split_lines(start + note.text), split_lines(start + "".join(after))
+    lines = difflib.unified_diff(before, later, name, name)
     return "".join(
         line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
     )

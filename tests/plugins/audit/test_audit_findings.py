@@ -124,6 +124,28 @@ def test_proposed_diffs_are_taken_by_patch(audited: Callable[..., Audit], worksp
     assert audited({}, "contradiction", "broken-link").findings == ()
 
 
+@pytest.mark.parametrize("start", ["", "# Pläne\n\n"])
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "cp1252", "utf-16", "utf-16-be"])
+def test_a_diff_applies_in_the_encoding_of_the_file_or_there_is_none(
+    encoding: str, start: str, audited: Callable[..., Audit], workspace: Path
+) -> None:
+    patch = shutil.which("patch")
+    if patch is None:
+        pytest.skip("patch is not installed")
+    text = start + "[a](plan.md) grün, süß und für alle Gärten der Welt.\r\nEnde\r\n"
+    notes = {"memory/plans.md": "# Plans\n", "memory/a.md": ""}
+    audited(notes, "stale")
+    note = workspace / "memory/a.md"
+    note.write_bytes(text.encode(encoding))
+    (finding,) = audited({}, "broken-link").findings
+    assert bool(finding.diff) == (encoding == "utf-8-sig")
+    assert finding.diff or "not UTF-8" in finding.hint
+    if finding.diff:
+        command = [patch, "-p0", "--binary"]
+        subprocess.run(command, input=finding.diff.encode(), cwd=workspace, check=True)
+        assert note.read_bytes() == text.replace("plan.md", "plans.md").encode(encoding)
+
+
 def test_an_audit_changes_no_note(audited: Callable[..., Audit], workspace: Path) -> None:
     notes = {"MEMORY.md": "- The cellar port is 1.\n[x](y.md)\n", "memory/2026-09-01.md": LONG}
     audited(notes)

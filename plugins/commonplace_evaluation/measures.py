@@ -32,9 +32,9 @@ class Span(NamedTuple):
     end_line: int
 
     @property
-    def lines(self) -> list[tuple[str, int]]:
-        """Path and number of each line."""
-        return [(self.path, line) for line in range(self.start_line, self.end_line + 1)]
+    def lines(self) -> range:
+        """The numbers of its lines."""
+        return range(self.start_line, self.end_line + 1)
 
     def overlaps(self, other: Span) -> bool:
         """Whether the two share a line."""
@@ -92,14 +92,17 @@ def recall_in_budget(
     """
     read: set[tuple[str, int]] = set()
     left = budget
-    for path, line in (line for result in results for line in result.lines):
+    for path, line in ((result.path, line) for result in results for line in result.lines):
         if left <= 0:
             break
         if (path, line) not in read:
             lengths = line_lengths(path)
             left -= lengths[line - 1] if line <= len(lengths) else 0
             read.add((path, line))
-    return sum(not read.isdisjoint(span.lines) for span in relevant) / len(relevant)
+    met = (
+        any(path == span.path and line in span.lines for path, line in read) for span in relevant
+    )
+    return sum(met) / len(relevant)
 
 
 def average(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:

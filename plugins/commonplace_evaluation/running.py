@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from typing import TYPE_CHECKING
 
 from commonplace.plugin import (
+    CommonplaceError,
     NamedTuple,
     Progress,
     count,
@@ -135,10 +135,10 @@ class _Run:
         self._out = out
         self._progress = progress
         self._explain = explain
-        self._lengths = line_lengths(evalset.workspace)
 
     def measure(self, memory: Memory) -> Outcome:
         """Index the set, then run every query."""
+        lengths = line_lengths(memory)
         started = time.perf_counter()
         report = memory.sync(progress=self._progress)
         indexed = time.perf_counter()
@@ -151,7 +151,7 @@ class _Run:
             searching += time.perf_counter() - asked
             hits = answer.hits
             engines[engine_of(answer)] = None
-            scores.append(self._score(query, hits))
+            scores.append(self._score(query, hits, lengths))
             if self._out is not None:
                 self._out.write(_result_line(query.id, hits))
             self._progress(
@@ -172,13 +172,13 @@ class _Run:
             settings=settings_fingerprint(memory.settings),
         )
 
-    def _score(self, query: EvalQuery, hits: Sequence[Hit]) -> Scored:
+    def _score(
+        self, query: EvalQuery, hits: Sequence[Hit], lengths: Callable[[str], Sequence[int]]
+    ) -> Scored:
         spans = [Span(hit.path, hit.start_line, hit.end_line) for hit in hits]
         measures = score_query(query.relevant, spans)
         if self._budget is not None:
-            measures["budget"] = recall_in_budget(
-                query.relevant, spans, self._lengths, self._budget
-            )
+            measures["budget"] = recall_in_budget(query.relevant, spans, lengths, self._budget)
         return Scored(query, measures, _kept(query, hits, spans) if self._explain else ())
 
 
@@ -207,17 +207,21 @@ def _result_line(query_id: str, hits: Sequence[Hit]) -> str:
     return json.dumps({"id": query_id, "results": results}, ensure_ascii=False) + "\n"
 
 
-def line_lengths(workspace: str) -> Callable[[str], Sequence[int]]:
-    """Gives the characters of each line of a note of ``workspace``, line ends included."""
+def line_lengths(memory: Memory) -> Callable[[str], Sequence[int]]:
+    """Gives the characters of each line of a note of ``memory``, line ends included.
+
+    They are read as the index reads them, in whichever encoding; CR LF counts as one character.
+    """
     known: dict[str, list[int]] = {}
 
     def lengths(path: str) -> list[int]:
         if path not in known:
             try:
-                with open(os.path.join(workspace, path), encoding="utf-8") as lines:
-                    known[path] = [len(line) for line in lines]
-            except OSError:
-                known[path] = []
+                text = memory.get(path).text
+            except CommonplaceError:
+                text = ""
+            lines = text.replace("\r\n", "\n").split("\n")
+            known[path] = [*(len(line) + 1 for line in lines[:-1]), len(lines[-1])]
         return known[path]
 
     return lengths

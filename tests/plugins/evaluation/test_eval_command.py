@@ -68,6 +68,21 @@ def test_eval_measures_each_set_and_writes_its_results(
     assert text.out.splitlines()[0].split()[:3] == ["set", "queries", "recall@1"]
 
 
+def test_a_budget_reads_notes_in_any_encoding_and_endless_runs(
+    run: Callable[..., Run], tmp_path: Path
+) -> None:
+    notes = tmp_path / "set" / "workspace"
+    (notes / "memory").mkdir(parents=True)
+    text = "Der Schlüssel liegt über der Tür.\r\nSüß und grün.\r\n"
+    for name, encoding in (("MEMORY.md", "cp1252"), ("memory/b.md", "utf-16")):
+        (notes / name).write_bytes(text.encode(encoding))
+    relevant = [{"path": "MEMORY.md", "startLine": 1, "endLine": 10**18}]
+    query = {"id": "key", "query": "Schlüssel Tür", "relevant": relevant}
+    (tmp_path / "set" / "queries.jsonl").write_text(json.dumps(query), encoding="utf-8")
+    measured = run("eval", str(tmp_path / "set"), "--budget", "5", "--json").json["all"]
+    assert (measured["budget"], measured["recall@1"]) == (1, 1)
+
+
 def test_eval_leaves_a_configured_index_as_it_is(
     run: Callable[..., Run], workspace: str, tmp_path: Path, home: Path
 ) -> None:

@@ -8,7 +8,7 @@ from itertools import islice
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from commonplace.plugin import NamedTuple, Progress, columns, count, positive_int
+from commonplace.plugin import NamedTuple, Progress, UsageError, columns, count, positive_int
 from commonplace_evaluation.comparing import CONFIDENCE, Difference, paired, rounded
 from commonplace_evaluation.measures import average
 from commonplace_evaluation.public import BENCHMARKS, digest_of, read_benchmark
@@ -26,6 +26,10 @@ OURS = "commonplace"
 PASSAGES = 2
 """How many passages are asked for, for each document that counts; on LoCoMo 20 passages have the
 same first ten documents as 200."""
+
+
+MOST = 1000 // PASSAGES
+"""The largest k, as a search gives 1,000 passages at most."""
 
 
 class Answer(NamedTuple):
@@ -69,7 +73,7 @@ class BenchCommand:
             nargs="+",
             type=positive_int,
             default=[1, 5, 10],
-            help="how many documents count (default: 1 5 10)",
+            help=f"how many documents count, up to {MOST} (default: 1 5 10)",
         )
         parser.add_argument(
             "--limit", metavar="N", type=positive_int, help="only the first N corpora"
@@ -94,6 +98,8 @@ class BenchCommand:
 
             check_extra()
         ks = sorted(set(args.k))
+        if ks[-1] > MOST:
+            raise UsageError(f"--k {ks[-1]}: at most {MOST}", hint=f"commonplace bench --k {MOST}")
         corpora = islice(read_benchmark(benchmark, args.path), args.limit)
         tally = _measure_all(benchmark, corpora, ks, context, dates=args.dates)
         digest = digest_of(args.path)
@@ -265,8 +271,8 @@ def _about(benchmark: Benchmark, facts: dict[str, Any]) -> str:
         f"Retrieval only, no model reads or answers. A document is {benchmark.document}, {dated}; "
         f"a corpus is searched alone; the passages found count as their documents, in order. "
         f"share@k: share of a question's evidence in the first k documents; any@k, all@k: "
-        f"questions with any, all of it there. {facts['leftOut']} questions without evidence are "
-        "left out."
+        f"questions with any, all of it there. {facts['leftOut']} questions without evidence, or "
+        "with some that the file does not have, are left out."
     )
 
 

@@ -6,13 +6,13 @@ measured, so answers are not read; a question whose evidence the file does not n
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from hashlib import file_digest, sha256
 from typing import TYPE_CHECKING, Any
 
 from commonplace.plugin import CallerError, NamedTuple
+from commonplace_evaluation.sets import parsed, plain_text, utf8_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -23,6 +23,13 @@ _MONTHS = (
     *("october", "november", "december"),
 )
 _LONG_DAY = re.compile(r"(\d{1,2}) (" + "|".join(_MONTHS) + r"),? (\d{4})", re.IGNORECASE)
+
+
+_MALFORMED = (
+    *(OSError, ValueError, KeyError, TypeError, IndexError, AttributeError),
+    *(OverflowError, RecursionError),
+)
+"""What reading raises for a file that is not in the format of its benchmark."""
 
 
 class Text(NamedTuple):
@@ -91,7 +98,7 @@ def read_benchmark(benchmark: Benchmark, path: str) -> Iterator[Corpus]:
         )
     try:
         yield from benchmark.read(path)
-    except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
+    except _MALFORMED as error:
         raise CallerError(
             f"{path}: not a file of {benchmark.name}: {type(error).__name__}: {error}",
             hint=f"what is read: {benchmark.files}",
@@ -101,22 +108,27 @@ def read_benchmark(benchmark: Benchmark, path: str) -> Iterator[Corpus]:
 def _corpus(
     name: str, documents: Iterable[Text], questions: Iterable[tuple[str, Iterable[str], str]]
 ) -> Corpus:
-    """A corpus without the questions that name no evidence among ``documents``."""
+    """A corpus without the questions that name no evidence, or some that is not in ``documents``.
+
+    Raises ``ValueError`` for what is no text.
+    """
     texts = tuple(documents)
+    for text in texts:
+        plain_text(text.text or "-", f"the text of {text.id} in {name}")
     there = {text.id for text in texts}
     kept, left_out = [], 0
     for question, evidence, category in questions:
-        found = there.intersection(evidence)
-        if found:
-            kept.append(Question(question, frozenset(found), category))
+        named = frozenset(evidence)
+        if named and named <= there:
+            plain_text(question, f"a question of {name}")
+            kept.append(Question(question, named, category))
         else:
             left_out += 1
     return Corpus(name, texts, tuple(kept), left_out)
 
 
 def _load(path: str) -> Any:
-    with open(path, encoding="utf-8") as file:
-        return json.load(file)
+    return parsed(utf8_text(path))
 
 
 def _day(text: str) -> str:
@@ -210,7 +222,7 @@ def _beam(path: str) -> Iterator[Corpus]:
         questions = (
             (
                 one["question"],
-                {of_message[at] for at in _numbers(one.get("source_chat_ids")) if at in of_message},
+                {of_message.get(at, "") for at in _numbers(one.get("source_chat_ids"))},
                 category,
             )
             for category, those in _load(file).items()
@@ -257,10 +269,12 @@ def _madial(path: str) -> Iterator[Corpus]:
 
 
 def _records(path: str) -> Iterator[dict[str, Any]]:
-    with open(path, encoding="utf-8") as lines:
-        for line in lines:
-            if line.strip():
-                yield json.loads(line)
+    for number, line in enumerate(utf8_text(path).split("\n"), 1):
+        if line.strip():
+            try:
+                yield parsed(line)
+            except ValueError as error:
+                raise ValueError(f"{path}:{number}: {error}") from error
 
 
 def _said(turns: list[str]) -> str:

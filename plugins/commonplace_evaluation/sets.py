@@ -10,7 +10,7 @@ from commonplace.plugin import CallerError, NamedTuple
 from commonplace_evaluation.measures import Span
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
 
 _FILE = "queries.jsonl"
@@ -90,32 +90,88 @@ def read_queries(path: str) -> tuple[EvalQuery, ...]:
     Raises :class:`~commonplace.errors.CallerError` if there is none, or a line is malformed.
     """
     queries = []
-    with open(path, encoding="utf-8") as lines:
-        for number, line in enumerate(lines, 1):
-            if line.strip():
-                try:
-                    queries.append(_read_query(json.loads(line)))
-                except (ValueError, KeyError, TypeError) as error:
-                    raise CallerError(
-                        f"{path}:{number}: not a query: {type(error).__name__}: {error}",
-                        hint="a line is {id, query, relevant: [{path, startLine, endLine}], ...}",
-                    ) from error
+    line_of: dict[str, int] = {}
+    for number, line in enumerate(utf8_text(path).split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            query = _read_query(parsed(line), line_of)
+        except ValueError as error:
+            raise CallerError(
+                f"{path}:{number}: not a query: {error}",
+                hint="a line is {id, query, relevant: [{path, startLine, endLine}], ...}",
+            ) from error
+        line_of[query.id] = number
+        queries.append(query)
     if not queries:
         raise CallerError(f"{path}: there are no queries in it", hint=_LAYOUT)
     return tuple(queries)
 
 
-def _read_query(facts: dict[str, Any]) -> EvalQuery:
-    relevant = tuple(
-        Span(str(span["path"]), int(span["startLine"]), int(span["endLine"]))
-        for span in facts["relevant"]
-    )
-    if not relevant:
-        raise ValueError("nothing is relevant to it")
+def utf8_text(path: str) -> str:
+    """The text of a file in UTF-8, without the byte order mark that some editors write.
+
+    Raises :class:`~commonplace.errors.CallerError` for another encoding.
+    """
+    with open(path, "rb") as file:
+        data = file.read()
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise CallerError(f"{path}:{line}: not UTF-8", hint="save the file as UTF-8") from error
+
+
+def parsed(text: str) -> Any:
+    """``text`` as JSON. Raises ``ValueError`` for what is none, or is nested too deeply."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
+def plain_text(value: object, name: str) -> str:
+    """``value`` if it is a text that a file can hold. Raises ``ValueError``, which has ``name``."""
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError(f"{name} must be a text that is not empty")
+    if any("\ud800" <= character <= "\udfff" for character in value):
+        raise ValueError(f"{name} holds half of a character (a lone surrogate)")
+    return value
+
+
+def _read_query(facts: Any, line_of: Mapping[str, int]) -> EvalQuery:
+    """The query of a line; ``line_of`` has the lines of the ids before it."""
+    if not isinstance(facts, dict):
+        raise ValueError("it is no object")  # noqa: TRY004 - of a file, not of a caller
+    listed = facts.get("relevant")
+    if not isinstance(listed, list) or not listed:
+        raise ValueError("relevant must be a list with a run of lines at least")
+    relevant = tuple(_read_span(span) for span in listed)
+    if len(set(relevant)) < len(relevant):
+        raise ValueError("relevant names a run of lines twice")
+    if (id_ := _label(facts, "id")) in line_of:
+        raise ValueError(f"its id {id_!r} is that of line {line_of[id_]}")
     return EvalQuery(
-        id=str(facts["id"]),
-        text=str(facts["query"]),
+        id=id_,
+        text=plain_text(facts.get("query"), "query"),
         relevant=relevant,
-        category=str(facts.get("category", "-")),
-        lang=str(facts.get("lang", "-")),
+        category=_label(facts, "category", "-"),
+        lang=_label(facts, "lang", "-"),
     )
+
+
+def _label(facts: dict[str, Any], name: str, default: str = "") -> str:
+    """A text, or a whole number as one."""
+    value = facts.get(name)
+    if value is None and default:
+        return default
+    return plain_text(str(value) if type(value) is int else value, name)
+
+
+def _read_span(span: Any) -> Span:
+    if not isinstance(span, dict):
+        raise ValueError("relevant must hold objects")  # noqa: TRY004 - as above
+    first, last = span.get("startLine"), span.get("endLine")
+    if type(first) is not int or type(last) is not int or not 1 <= first <= last:
+        raise ValueError("startLine and endLine must be whole numbers, 1 <= startLine <= endLine")
+    return Span(plain_text(span.get("path"), "path"), first, last)

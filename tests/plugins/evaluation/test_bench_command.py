@@ -11,7 +11,7 @@ import pytest
 
 from commonplace import Memory
 from commonplace.cli.context import Context
-from commonplace.cli.parser import command_parser
+from commonplace.cli.parser import UsageError, command_parser
 from commonplace_evaluation.bench import BenchCommand, measured
 from commonplace_evaluation.public import Text
 from commonplace_evaluation.rivals import Fts5, Grep
@@ -78,6 +78,12 @@ def test_bench_has_an_index_of_its_own_and_each_corpus_alone(
     assert facts["systems"]["commonplace"]["all"]["share@5"] == 1
     with Memory.open(config=str(config)) as memory:
         assert [hit.citation for hit in memory.search("boat").hits] == before != []
+
+
+def test_more_documents_than_a_search_can_give_are_refused(home: Path, locomo: str) -> None:
+    with pytest.raises(UsageError, match="--k 501: at most 500"):
+        bench("locomo", locomo, "--k", "1", "501")
+    assert "share@500" in bench("locomo", locomo, "--k", "500")
 
 
 def test_measures_worked_by_hand() -> None:

@@ -161,18 +161,20 @@ def test_madial(tmp_path: Path) -> None:
     dialogue = {
         "dialogue": ["<BOD>\n", '<Bart>:"我要表演魔术！"\n', '<Assistant>:"记得跳舞吗？"\n'],
         "test-turn": [2],
-        "relevant-id": [1, 161],
+        "relevant-id": [1],
         "user-id": 1,
         "id": 0,
     }
-    for name, records in (("memory", memories), ("dialogue", [dialogue])):
+    missing = {**dialogue, "relevant-id": [1, 161]}
+    for name, records in (("memory", memories), ("dialogue", [dialogue, missing])):
         (tmp_path / f"MADial-Bench-zh-{name}.json").write_text(
             "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in records), encoding="utf-8"
         )
     (corpus,) = _read("madial", tmp_path)
     assert corpus.documents[0] == Text("1", "Bart跳舞。 (活动类, 开心)", "2023-12-25")
-    # The words alone, for quotation marks are syntax of queries; and no evidence that is not there.
+    # The words alone, for quotation marks are syntax of queries.
     assert corpus.questions == (Question("我要表演魔术！", frozenset({"1"}), "-"),)
+    assert corpus.left_out == 1  # a search cannot find all of what is not there
 
 
 def test_memdaily(tmp_path: Path) -> None:
@@ -194,6 +196,39 @@ def test_what_is_not_in_the_format_is_an_error_that_names_it(tmp_path: Path, nam
     for wrong in (tmp_path / "empty", _write(tmp_path / "wrong.json", [{"x": 1}])):
         with pytest.raises(CallerError, match=f"not a file of {name}"):
             _read(name, wrong)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[" * 100_000, "nested too deeply"),
+        ('[{"conversation": {"session_1": 1e999}, "qa": []}]', "not a file of locomo"),
+        (
+            '[{"conversation": {"session_1": [{"speaker": "A", "text": "\\ud800"}]}, "qa": []}]',
+            "half of a character",
+        ),
+        (
+            (
+                '[{"conversation": {"session_1": [{"speaker": "A", "text": "b"}]}, "qa": '
+                '[{"question": null, "evidence": ["D1:1"], "category": 1}]}]'
+            ),
+            "must be a text",
+        ),
+    ],
+)
+def test_a_malformed_file_is_an_error_in_words(tmp_path: Path, text: str, words: str) -> None:
+    (tmp_path / "locomo10.json").write_text(text, encoding="utf-8")
+    with pytest.raises(CallerError, match=words):
+        _read("locomo", tmp_path / "locomo10.json")
+
+
+def test_a_file_is_utf_8_with_or_without_a_byte_order_mark(tmp_path: Path) -> None:
+    good = locomo(tmp_path)
+    (tmp_path / "bom.json").write_bytes(b"\xef\xbb\xbf" + good.read_bytes())
+    assert _read("locomo", tmp_path / "bom.json") == _read("locomo", good)
+    (tmp_path / "latin.json").write_bytes(b'[\n"\xe9"]')
+    with pytest.raises(CallerError, match=r"latin\.json:2: not UTF-8"):
+        _read("locomo", tmp_path / "latin.json")
 
 
 def test_a_digest_is_that_of_sha256sum(tmp_path: Path) -> None:

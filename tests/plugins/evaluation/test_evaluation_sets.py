@@ -34,7 +34,7 @@ def test_sets_and_their_parts_are_found_in_order(tmp_path: Path) -> None:
     tree = tmp_path / "tree"
     _make(tree / "logs" / "two", QUERY)
     _make(tree / "logs" / "one", QUERY)
-    _make(tree / "docs", QUERY, QUERY)
+    _make(tree / "docs", QUERY, {**QUERY, "id": 2})
     found = find_sets(str(tree))
     assert [evalset.title for evalset in found] == ["docs", "logs/one", "logs/two"]
     assert [evalset.name for evalset in found] == ["docs", "logs", "logs"]
@@ -56,14 +56,51 @@ def test_a_queries_file_inside_a_workspace_is_a_note_not_a_set(tmp_path: Path) -
     assert len(find_sets(str(tmp_path))) == 1
 
 
+def _lines(first: object, last: object) -> dict[str, object]:
+    return {"path": "a.md", "startLine": first, "endLine": last}
+
+
+SPAN = _lines(1, 2)
+
+
 @pytest.mark.parametrize(
-    "line",
-    ["{", "[]", '{"id": "1"}', json.dumps({**QUERY, "relevant": []})],
-    ids=["not json", "no object", "no query", "nothing relevant"],
+    ("line", "words"),
+    [
+        ("{", "Expecting"),
+        ("[]", "no object"),
+        ('{"id": "1"}', "relevant"),
+        ({**QUERY, "relevant": []}, "relevant"),
+        ({**QUERY, "relevant": [SPAN, SPAN]}, "twice"),
+        ({**QUERY, "relevant": [_lines(3, 2)]}, "startLine"),
+        ({**QUERY, "relevant": [_lines(-5, 2)]}, "startLine"),
+        ({**QUERY, "relevant": [_lines(1, "2")]}, "startLine"),
+        ({**QUERY, "relevant": [_lines(1, True)]}, "startLine"),
+        (json.dumps({**QUERY, "relevant": [_lines(1, 7)]}).replace("7", "1e999"), "startLine"),
+        ({**QUERY, "query": None}, "query must be a text"),
+        ({**QUERY, "query": " "}, "query must be a text"),
+        ({**QUERY, "query": "\ud800"}, "half of a character"),
+        ({**QUERY, "id": "q1"}, "its id 'q1' is that of line 1"),
+        ({**QUERY, "lang": {}}, "lang must be a text"),
+        ("[" * 100_000, "nested too deeply"),
+    ],
 )
-def test_a_malformed_query_is_named_by_its_line(tmp_path: Path, line: str) -> None:
+def test_a_malformed_query_is_named_by_its_line(tmp_path: Path, line: object, words: str) -> None:
+    if isinstance(line, dict) and words[:3] != "its":
+        line = {**line, "id": "other"}
     _make(tmp_path / "docs", QUERY, line)
-    with pytest.raises(CallerError, match=r"queries\.jsonl:2: not a query"):
+    with pytest.raises(CallerError, match=rf"queries\.jsonl:2: not a query: .*{words}"):
+        find_sets(str(tmp_path))
+
+
+def test_a_file_of_queries_is_utf_8_with_or_without_a_byte_order_mark(tmp_path: Path) -> None:
+    _make(tmp_path / "docs", QUERY, {**QUERY, "id": "Köln"})
+    file = tmp_path / "docs" / "queries.jsonl"
+    text = json.dumps(QUERY) + "\n" + json.dumps({**QUERY, "id": "Köln"}, ensure_ascii=False)
+    before = find_sets(str(tmp_path))
+    file.write_bytes(text.encode("utf-8-sig"))
+    assert find_sets(str(tmp_path)) == before
+    file.write_bytes(text.encode("latin-1"))
+    with pytest.raises(CallerError, match=r"queries\.jsonl:2: not UTF-8"):
         find_sets(str(tmp_path))
 
 

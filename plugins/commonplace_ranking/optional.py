@@ -17,7 +17,8 @@ class SourceBalanceSettings(Group):
     """``plugins.entries.source_balance.config``."""
 
     share: float = setting(
-        "Most of the shown hits that one source may have while others have hits, as a share.",
+        "Most of the shown hits that one source may have while others have hits, as a share; less "
+        "than an even share counts as one.",
         default=0.5,
         minimum=0,
         maximum=1,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from math import ceil
 from typing import TYPE_CHECKING
 
@@ -18,10 +19,11 @@ if TYPE_CHECKING:
 class SourceBalance:
     """Keeps one source from crowding the others out of the hits that are shown.
 
-    Of the first ``limit`` hits a source gets at most ``ceil(share x limit)``; what is beyond that
-    waits behind the best hit of a source below its share, if that one scores at least ``least``
-    times as much. Scores stay. Where conversations alone have filled the list, the backend is asked
-    for what other sources have: their hits get the score of the weakest one, or less, by BM25.
+    Of the first ``limit`` hits a source gets at most ``ceil(share x limit)``, or an even share of
+    them where that is more, as the places must go to some source. What is beyond that waits behind
+    the best hit of a source below its share, if that one scores at least ``least`` times as much.
+    Scores stay. Where conversations alone have filled the list, the backend is asked for what other
+    sources have: their hits get the score of the weakest one, or less, by BM25.
     """
 
     id = "source_balance"
@@ -39,7 +41,7 @@ class SourceBalance:
         hits = [*hits, *self._others(hits, context)]
         if len({hit.chunk.source for hit in hits}) < 2:
             return [with_step(hit, self.id, hit.score, "one source") for hit in hits]
-        most = max(1, ceil(self._share * context.limit))
+        most = max(ceil(self._share * context.limit), _even(hits, context.limit))
         shown: list[int] = []
         left = list(range(len(hits)))
         held: dict[str, int] = {}
@@ -84,6 +86,13 @@ class SourceBalance:
             with_step(hit, self.id, weakest.score * min(1, raw / known[weakest.chunk.id]), note)
             for hit, raw in others[: context.limit]
         ]
+
+
+def _even(hits: Sequence[Candidate], limit: int) -> int:
+    """The most hits that one source needs to have, so that all together fill ``limit`` places."""
+    counts = Counter(hit.chunk.source for hit in hits).values()
+    places = min(limit, len(hits))
+    return next(most for most in range(1, limit + 1) if sum(min(n, most) for n in counts) >= places)
 
 
 def _by_words(hits: Sequence[Candidate]) -> list[tuple[Candidate, float]]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from commonplace.model.search import (
     ArmScore,
@@ -61,6 +64,35 @@ def test_a_source_leaves_room_for_others() -> None:
     assert ids(ranked) == [0, 1, 5, 2, 3, 4, 6, 7]  # 6 scores half of what 2 does
     assert notes(ranked)[2:4] == ["place 6 to 3", "place 3 to 4"]
     assert ids(SourceBalance(0.5, 0.0).rank(CROWDED, asked()))[:4] == [0, 1, 5, 6]
+
+
+@pytest.mark.parametrize("share", [0.0, 0.2, 0.5])
+def test_a_share_below_an_even_one_is_an_even_one(share: float) -> None:
+    talks = [hit(at, 0.974, source="sessions") for at in range(1, 7)]
+    found = [hit(0, 0.995), *talks, hit(7, 0.648)]
+    assert ids(SourceBalance(share, 0.0).rank(found, asked()))[:4] == [0, 1, 2, 7]
+
+
+@given(
+    st.lists(st.tuples(st.floats(0, 1), st.sampled_from("abc")), max_size=24),
+    st.floats(0, 1),
+    st.floats(0, 1),
+    st.floats(0, 1),
+    st.integers(1, 12),
+)
+def test_a_smaller_share_never_gives_one_source_more(
+    scored: list[tuple[float, str]], one: float, other: float, least: float, limit: int
+) -> None:
+    scored.sort(reverse=True)
+    hits = [hit(at, score, source=source) for at, (score, source) in enumerate(scored)]
+
+    def most(share: float) -> int:
+        ranked = SourceBalance(share, least).rank(hits, asked(limit=limit))
+        assert sorted(map(str, ids(ranked))) == sorted(map(str, range(len(hits))))
+        counts = Counter(found.chunk.source for found in ranked[:limit])
+        return max(counts.values(), default=0)
+
+    assert most(min(one, other)) <= most(max(one, other))
 
 
 def test_one_source_alone_is_left_alone() -> None:

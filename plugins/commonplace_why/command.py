@@ -6,8 +6,6 @@ import time
 from typing import TYPE_CHECKING
 
 from commonplace.plugin import (
-    ENDINGS,
-    CommonplaceError,
     UnavailableError,
     UsageError,
     count,
@@ -61,12 +59,14 @@ class WhyCommand:
         asked = " ".join(args.words).strip()
         if not asked:
             raise UsageError("nothing to explain", hint=self.examples[0])
+        from commonplace_why.replaying import citation_in
+
         with context.open_memory() as memory:
             if not memory.settings.recalls.trace:
                 context.note(_OFF)
             try:
-                if _is_citation(memory, asked):
-                    _passage(memory, asked, args.last, context)
+                if (citation := citation_in(memory, asked)) is not None:
+                    _passage(memory, citation, args.last, context)
                 else:
                     _question(memory, asked, args.last, context)
             except OSError as error:
@@ -75,18 +75,6 @@ class WhyCommand:
                     hint="see that this user may read the folder recalls in the state folder",
                 ) from error
         return 0
-
-
-def _is_citation(memory: Memory, asked: str) -> bool:
-    from commonplace_why.replaying import lines_of
-
-    if any(lines_of(asked)[0].endswith(ending) for ending in ENDINGS):
-        return True  # also of a note that is gone
-    try:
-        memory.get(asked)
-    except CommonplaceError:
-        return False
-    return True
 
 
 def _passage(memory: Memory, citation: str, most: int, context: Context) -> None:

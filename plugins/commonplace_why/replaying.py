@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import posixpath
 import re
 import time
 from typing import TYPE_CHECKING
 
 from commonplace import Memory, MemoryTools
 from commonplace.plugin import (
+    ENDINGS,
+    CommonplaceError,
     NamedTuple,
     content_stamp,
     engine_of,
@@ -52,6 +56,44 @@ class Replay(NamedTuple):
     now: tuple[tuple[str, float], ...]
     same: bool
     reasons: tuple[str, ...]
+
+
+def citation_in(memory: Memory, words: str) -> str | None:
+    """The citation that ``words`` are, with the path that hits have; ``None`` if they are none.
+
+    They name a document that is there or in the log, with or without lines. ``./`` before the path
+    and an absolute path are understood. Raises ``OSError`` where the log cannot be read.
+    """
+    words = words.strip()
+    path, _, _ = lines_of(words)
+    if not path:
+        return None
+    lines = words[len(path) :]
+    there = {ref.path: ref.location for ref in memory.notes()}
+    if os.path.isabs(path):
+        real = os.path.realpath(path)
+        within = os.path.relpath(real, os.path.realpath(memory.settings.workspace))
+        named = [one for one, at in there.items() if at and os.path.realpath(at) == real]
+        names = [*named, within.replace(os.sep, "/")]
+    else:
+        names = [posixpath.normpath(path)]
+    logged = {lines_of(hit.citation)[0] for recall in trace_of(memory) for hit in recall.hits}
+    for name in names:
+        if (
+            name in there
+            or name in logged
+            or (name.endswith(ENDINGS) and _is_readable(memory, name))
+        ):
+            return name + lines
+    return None
+
+
+def _is_readable(memory: Memory, path: str) -> bool:
+    try:
+        memory.get(path)
+    except CommonplaceError:
+        return False
+    return True
 
 
 def recalls_of(memory: Memory, citation: str) -> Iterator[Recalled]:
@@ -146,7 +188,8 @@ def _reasons(memory: Memory, recall: TracedRecall, result: SearchResult) -> Iter
     if changed:
         yield f"the text changed at {', '.join(changed)}"
     elif notes_revision(memory) != recall.notes:
-        yield "notes were added, changed or deleted, and the index with them"
+        # The log has no texts: a file written again with the same text looks changed.
+        yield "notes were added, deleted or written again; the text of these hits is the same"
     if settings_fingerprint(memory.settings) != recall.settings:
         yield "the settings of the search or the version of commonplace changed"
     if (engine := engine_of(result)) != recall.engine:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from commonplace import Memory, MemoryTools
 from commonplace.cli import main
 from commonplace.plugin import RecallTrace, recall_trace, settings_fingerprint
-from commonplace_why.replaying import lines_of, recalls_of, replays_of
+from commonplace_why.replaying import citation_in, lines_of, recalls_of, replays_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -220,3 +220,38 @@ def test_the_command_shows_recalls_and_replays(
     assert "the same ranking now" in out
     assert main(["why", "the weather", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["replays"] == []
+
+
+def test_a_citation_is_what_names_a_document_that_is_there_or_logged(
+    make: Callable[..., Memory], tmp_path: Path
+) -> None:
+    with make(trace=True) as memory:
+        (tmp_path / "ws/memory/my notes.md").write_text("# Staging port\n\nAnother port.\n")
+        (tmp_path / "ws/memory/gone.md").write_text("# Staging port\n\nThe port of staging.\n")
+        ask(memory)
+        (tmp_path / "ws/memory/gone.md").unlink()
+        for words, citation in {
+            "MEMORY.md#L3": "MEMORY.md#L3",
+            "./MEMORY.md#L3": "MEMORY.md#L3",
+            f"{tmp_path}/ws/MEMORY.md#L3-L4": "MEMORY.md#L3-L4",
+            f"{tmp_path}/ws/memory/gone.md": "memory/gone.md",
+            "memory/gone.md#L3": "memory/gone.md#L3",
+            "memory/my notes.md": "memory/my notes.md",
+            "what is in MEMORY.md": None,
+            "MEMORY.md or memory/gone.md": None,
+            "memory": None,
+            "never.md": None,
+            QUESTION: None,
+        }.items():
+            assert citation_in(memory, words) == citation
+
+
+def test_a_note_that_is_written_again_is_not_said_to_have_changed(
+    make: Callable[..., Memory], tmp_path: Path
+) -> None:
+    with make(trace=True) as memory:
+        ask(memory)
+        os.utime(tmp_path / "ws/MEMORY.md", (1, 1))
+        (replay,) = replays_of(memory, QUESTION, 1)
+    assert replay.same
+    assert "written again; the text of these hits is the same" in replay.reasons[0]

@@ -253,7 +253,8 @@ def _compare(sets: list[EvalSet], args: Namespace, context: Context) -> None:
 
 def _named(paths: list[str]) -> dict[str, str | None]:
     """The configuration files by a short name, the one to compare with first."""
-    short = [os.path.basename(path) for path in paths]
+    paths = [os.path.join(".", path) if path == CURRENT else path for path in paths]
+    short = [path if (name := os.path.basename(path)) == CURRENT else name for path in paths]
     names = short if len(set(short)) == len(short) else paths
     configs: dict[str, str | None] = dict(zip(names, paths, strict=True))
     if len(configs) < len(paths):

@@ -197,6 +197,15 @@ def test_one_configuration_is_compared_with_that_in_force(
     assert "no query lost" in ran.out
 
 
+def test_a_configuration_may_be_called_as_the_one_in_force(
+    run: Callable[..., Run], workspace: str, tmp_path: Path, home: Path
+) -> None:
+    _evalset(tmp_path / "set", workspace)
+    (home / "current").write_text("{}", encoding="utf-8")
+    compared = run("eval", str(tmp_path / "set"), "--compare", "current", "--json").json
+    assert set(compared["configurations"]) == {"current", "./current"}
+
+
 def test_a_configuration_that_is_wrong_is_named_before_anything_is_measured(
     run: Callable[..., Run], workspace: str, tmp_path: Path
 ) -> None:

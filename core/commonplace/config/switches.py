@@ -14,18 +14,19 @@ if TYPE_CHECKING:
 
 
 def check_switches(reader: Reader, plugins: Mapping[str, Any]) -> None:
-    """Problems of form in what switches plugins off: such a setting must not fail in silence."""
+    """Problems of form in what switches and configures plugins: none must fail in silence."""
     if not isinstance(plugins.get("enabled", True), bool):
         reader.problem(("plugins", "enabled"), "must be true or false")
     for key in ("allow", "deny"):
         names = plugins.get(key, [])
         if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
             reader.problem(("plugins", key), "must be a list of plugins, each an id or kind.id")
-    entries = plugins.get("entries")
-    for name, entry in entries.items() if isinstance(entries, Mapping) else ():
-        if isinstance(entry, Mapping) and not isinstance(entry.get("enabled", True), bool):
-            keys = ("plugins", "entries", str(name), "enabled")
-            reader.problem(keys, "must be true or false")
+    for name in reader.mapping(plugins, "entries", ("plugins",)):
+        keys = ("plugins", "entries", str(name))
+        entry = reader.mapping(plugins["entries"], name, keys[:2])
+        reader.mapping(entry, "config", keys)
+        if not isinstance(entry.get("enabled", True), bool):
+            reader.problem((*keys, "enabled"), "must be true or false")
 
 
 def switch_rules(layers: Iterable[Layer]) -> tuple[SwitchRule, ...]:

@@ -36,6 +36,8 @@ _OF_THE_DAY = re.compile(
     r"paid|bought|ran|walked|score|temperature|progress|status|heute|gestern|morgen)\b",
     re.IGNORECASE,
 )
+_ARTICLE = re.compile(r"\A(?:the|an?)\s+(?=\S)")
+_HOUR = re.compile(r"\b0(?=\d:\d\d\b)")
 _STRUCK = re.compile(r"~~(.+?)~~\s*\(superseded (\d{4}-\d{2}-\d{2})")
 
 
@@ -94,13 +96,18 @@ def restated(notes: Sequence[AuditedNote]) -> Iterator[AuditFinding]:
                 )
 
 
+def compared(value: str) -> str:
+    """``value`` without what makes no other value: case, an article, the zero of 09:00."""
+    return _HOUR.sub("", _ARTICLE.sub("", value.casefold()))
+
+
 def _differ(those: Sequence[Stated]) -> bool:
-    values = {one.value.casefold() for one in those}
+    values = {compared(one.value) for one in those}
     if not 1 < len(values) <= _MOST_VALUES:
         return False
     of_note: dict[str, str] = {}
     return all(
-        of_note.setdefault(one.line.path, one.value.casefold()) == one.value.casefold()
+        of_note.setdefault(one.line.path, compared(one.value)) == compared(one.value)
         for one in those
     )
 
@@ -109,11 +116,11 @@ def _against_the_newest(
     those: list[Stated], by_path: Mapping[str, AuditedNote]
 ) -> Iterator[AuditFinding]:
     *before, newest = sorted(those, key=lambda one: (_day(one.line), one.line.path))
-    reported: set[str] = {newest.value.casefold()}
+    reported: set[str] = {compared(newest.value)}
     for older in reversed(before):
-        if older.value.casefold() in reported or _is_part(older.value, newest.value):
+        if compared(older.value) in reported or _is_part(older.value, newest.value):
             continue
-        reported.add(older.value.casefold())
+        reported.add(compared(older.value))
         undated = not older.line.day
         if undated and not _day(newest.line) and not _is_specific(older):
             continue
@@ -151,7 +158,7 @@ def _against_the_newest(
 
 def _is_part(one: str, other: str) -> bool:
     """Whether one value begins with the other, and says more of the same."""
-    words, others = one.casefold().split(), other.casefold().split()
+    words, others = compared(one).split(), compared(other).split()
     shared = min(len(words), len(others))
     return words[:shared] == others[:shared]
 

@@ -23,7 +23,14 @@ _WIKI = re.compile(r"!?\[\[([^\[\]|\n]*)(?:\|[^\[\]\n]*)?\]\]")
 _LINK = re.compile(
     r"\]\(\s*(?:<([^<>\n]+)>|((?:[^\s()<>]|\([^\s()]*\))+))(?:\s+(?:\"[^\"]*\"|'[^']*'))?\s*\)"
 )
-_REFERENCE = re.compile(r"^\s{0,3}\[[^\]^]+\]:\s+(?:<([^<>]+)>|(\S+))")
+# A target with nothing but a title behind it: "[todo]: the rest of it" is prose.
+_REFERENCE = re.compile(
+    r"^\s{0,3}\[[^\]^]+\]:\s+(?:<([^<>]+)>|(\S+))(?:\s+(?:\"[^\"]*\"|'[^']*'|\([^()]*\)))?\s*$"
+)
+_ESCAPED = re.compile(r"\\[\[\]]")
+_SHELL_TEST = re.compile(r"\s+(?:!\s+)?(?:-\w\s|[\"'$]|\S+\s+(?:[=!]=|=~|=|-\w\w)\s)")
+_LIST_ITEM = re.compile(r"\s*(?:[-*+]|\d+[.)])\s")
+_UNDERLINE = re.compile(r"\s{0,3}(?:=+|-+)\s*$")
 _SCHEME = re.compile(r"[a-zA-Z][\w+.-]*:|//|[{$%]\{?")
 _LINES = re.compile(r"L(\d+)(?:-L?(\d+))?\Z")
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s+(.*?)\s*#*\s*$")
@@ -55,10 +62,10 @@ class Links:
 
     def broken(self, note: AuditedNote) -> Iterator[AuditFinding]:
         """The links of ``note`` that lead nowhere."""
-        for number, line in prose_lines(note.text):
+        for number, line in _outside_indented_code(note.text):
             if "](" not in line and "[[" not in line and "]:" not in line:
                 continue
-            plain = _CODE.sub(lambda found: " " * len(found[0]), line)
+            plain = _ESCAPED.sub("  ", _CODE.sub(lambda found: " " * len(found[0]), line))
             for target, is_wiki in _targets(plain):
                 problem = self._wiki(note, target) if is_wiki else self._path(note, target)
                 if problem is not None:
@@ -197,15 +204,36 @@ class Links:
 def anchors_of(text: str) -> frozenset[str]:
     """What a link's anchor may name in a note: headings, blocks (``^id``) and named elements."""
     found: dict[str, int] = {}
+    above = ""
     for _, line in prose_lines(text):
-        if heading := _HEADING.match(line):
-            base = slug(heading[1])
+        heading = _HEADING.match(line)
+        title = heading[1] if heading else above.strip() if _UNDERLINE.match(line) else ""
+        above = line
+        if title:
+            base = slug(title)
             times = found[base] = found.get(base, -1) + 1
             if times:
                 found[f"{base}-{times}"] = 0
         for named in _NAMED_ANCHOR.findall(line):
             found.update(dict.fromkeys((name.casefold() for name in named if name), 0))
     return frozenset(found)
+
+
+def _outside_indented_code(text: str) -> Iterator[tuple[int, str]]:
+    """The lines of prose without those of code blocks made by four spaces, which no list holds."""
+    in_list = in_code = False
+    after_blank = True
+    for number, line in prose_lines(text):
+        if not line.strip():
+            after_blank = True
+            continue
+        indented = line.startswith(("    ", "\t"))
+        in_code = indented and not in_list and (after_blank or in_code)
+        held = in_list and (line[0].isspace() or not after_blank)
+        in_list = held or (not in_code and _LIST_ITEM.match(line) is not None)
+        after_blank = False
+        if not in_code:
+            yield number, line
 
 
 def slug(heading: str) -> str:
@@ -217,7 +245,7 @@ def slug(heading: str) -> str:
 def _targets(line: str) -> Iterator[tuple[str, bool]]:
     """The targets of the links of a line, and whether each is a wiki link's."""
     for found in _WIKI.finditer(line):
-        if found[1].strip():
+        if found[1].strip() and not _SHELL_TEST.match(found[1]):
             yield found[1], True
     for pattern in (_LINK, _REFERENCE):
         for found in pattern.finditer(line):

@@ -225,6 +225,40 @@ def test_broken_links_are_reported_with_what_was_meant(
     assert f"{meant}" in finding.diff
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[a](#a-title) and [b](#another)\n\nA title\n=======\n\nAnother\n---\n",
+        "[a](#twice-1)\n\n# Twice\n\nTwice\n-----\n",
+        "Code:\n\n    [[x]] and [k](gone.md)\n\n    [[y]]\n",
+        "Code:\n\n\t[[x]]\n",
+        "Escaped: \\[[x]] and \\[\\[x\\]\\].\n",
+        "Bash has [[ -f file ]], [[ $a == b ]] and [[ a == b ]].\n",
+        "[todo]: the rest of it\n",
+    ],
+)
+def test_what_only_looks_like_a_link_is_not_broken(
+    text: str, audited: Callable[..., Audit]
+) -> None:
+    assert audited({"a.md": text}, "broken-link").findings == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- An item\n\n    [[x]]\n",
+        "1. An item\n    - below: [[x]]\n",
+        "- An item\n\n  its second paragraph\n\n    [[x]]\n",
+        "A paragraph\n    [[x]]\n",
+        '[todo]: gone.md "A title"\n',
+        "[[ x ]]\n",
+        "[a](#no-title)\n\nA title\n=====\n",
+    ],
+)
+def test_what_is_a_link_is_broken(text: str, audited: Callable[..., Audit]) -> None:
+    assert len(audited({"a.md": text}, "broken-link").findings) == 1
+
+
 def test_a_note_that_others_hide_is_not_found_by_its_title(audited: Callable[..., Audit]) -> None:
     words = "oak elm ash fir yew box bay fig lime pear plum rowan maple birch".split()  # noqa: SIM905
     notes = {f"{one}.md": f"# Anchor {one}\n\nAnchor {one}, {one} anchor.\n" for one in words}

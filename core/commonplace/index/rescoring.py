@@ -36,7 +36,10 @@ _ANOTHER_OF_IT = 0.9
 _DOCUMENT_K = 3.6
 _HALF_LIFE_DAYS = 5
 _PRIOR_CHUNKS = 100
-"""So many chunks tell as much about a word as the prior does, and what is grammar."""
+"""So many chunks tell as much about a word as how rare it is in English does."""
+
+_LEAST_CHUNKS_FOR_GRAMMAR = 100
+"""In fewer chunks it does not show what is grammar."""
 
 
 def rescored(matches: KeywordMatches, query: KeywordQuery, limit: int) -> list[Found]:
@@ -229,7 +232,7 @@ def weighing(tokens: Collection[str], chunks: int, holders: Mapping[str, int]) -
     Words have one however common they are: in conversations they are names. (Without, nDCG@10 of
     locomo-notes falls by .015.)
     """
-    most = max(chunks, _PRIOR_CHUNKS) / 2
+    most = max(chunks, _LEAST_CHUNKS_FOR_GRAMMAR) / 2
     common = [token for token, count in holders.items() if count > most and has_unspaced(token)]
     left = [token for token in tokens if token not in common] if common else tokens
     return [*left] if any(map(holders.get, left)) else [*tokens]
@@ -307,13 +310,16 @@ def _touch(chunk: StoredChunk, other: StoredChunk) -> bool:
 
 def _nearness(day: str, days: Sequence[tuple[str, str]]) -> float:
     """1 for a day within one of those that the query names, half as much every 5 days beyond."""
-    here = _number(day)
+    here, year = _number(day), int(day[:4])
     nearest = 0.0
     for first, last in days:
-        for year in () if first[0] != "-" else range(int(day[:4]) - 1, int(day[:4]) + 2):
-            nearest = max(nearest, _near(here, _number(f"{year}{first}"), _number(f"{year}{last}")))
         if first[0] != "-":
-            nearest = max(nearest, _near(here, _number(first), _number(last)))
+            spans = [(first, last)]
+        else:  # every year will do: those around the day's, as far as the calendar has them
+            years = range(max(1, year - 1), min(9999, year + 1) + 1)
+            spans = [(f"{one}{first}", f"{one}{last}") for one in years]
+        for start, end in spans:
+            nearest = max(nearest, _near(here, _number(start), _number(end)))
     return nearest
 
 

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+from datetime import date
 from math import isfinite, log
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from commonplace.index.rescoring import (
@@ -115,6 +116,16 @@ def test_a_day_that_is_named_comes_first_and_near_ones_follow() -> None:
     found = rescored(made(counts, days=days), query, LEAST_CANDIDATES)
     assert found[0].score == pytest.approx(2 * found[3].score)
     assert "1 x 1.00 date" in found[0].note
+
+
+@given(st.dates(), st.dates())
+@example(date.min, date(2026, 5, 1))
+@example(date.max, date(2026, 5, 1))
+def test_a_day_of_any_year_is_near_to_the_same_day_without_a_year(day: date, named: date) -> None:
+    query = KeywordQuery(should=("ferry",), days=((f"-{named:%m-%d}", f"-{named:%m-%d}"),))
+    (found,) = rescored(made([{"ferry": 1.0}], days=[day.isoformat()]), query, LEAST_CANDIDATES)
+    same = (day.month, day.day) == (named.month, named.day)
+    assert ("1 x 1.00 date" in found.note) or not same
 
 
 def test_a_document_about_the_query_raises_its_passages() -> None:

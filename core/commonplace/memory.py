@@ -70,9 +70,9 @@ class Memory:
         on_sync: SyncListener | None = None,
         on_upload: UploadListener | None = None,
     ) -> None:
-        self.settings = settings
-        self.host = host
-        self._env, self._clock, self._one_shot = env, clock, one_shot
+        self.settings, self.host = settings, host
+        self._env, self._clock = env, clock
+        self._one_shot = one_shot
         self._unasked = 0 if one_shot else settings.search.sync.embed_unasked
         self._on_sync = on_sync
         self._on_upload = on_upload
@@ -250,7 +250,8 @@ class Memory:
         search.update()
         answer = steps.ask(search, request)
         ranked = steps.rank(answer, request, now=self._clock(), deadline=end or NEVER)
-        result = steps.present(ranked, answer, request, search, min_score=min_score)
+        chosen = steps.choose(ranked, answer, request, search.freshness, min_score=min_score)
+        result = steps.present(chosen, answer, request, search)
         if left:
             result = result.replace(notes=(*result.notes, left))
         if self.host.listened["events"] and (events := self.host.events) is not None:

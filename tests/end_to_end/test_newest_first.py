@@ -11,15 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commonplace import Memory, PluginHost
+from commonplace import DeclinedError, Memory, PluginHost
 from commonplace.assembly import section_class
 from commonplace.config.load import load_settings
+from commonplace.plugin import KeywordMatches, KeywordQuery, Probe, hookimpl
+from commonplace_inmemory.store import InMemoryStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from tests.end_to_end.conftest import Sandbox
+
+    from commonplace.plugin import BackendRegistrar
 
     Opener = Callable[..., Memory]
 
@@ -55,12 +59,16 @@ def write_logs(root: Path, count: int = 60) -> str:
 
 
 @pytest.fixture
-def opener(tmp_path: Path, workspace: Path) -> Iterator[Opener]:
+def env(tmp_path: Path) -> dict[str, str]:
+    folders = {f"COMMONPLACE_{one}_DIR": str(tmp_path / one) for one in ("STATE", "CACHE")}
+    return {"HOME": str(tmp_path / "home"), "TZ": "UTC", **folders}
+
+
+@pytest.fixture
+def opener(env: dict[str, str], workspace: Path) -> Iterator[Opener]:
     opened: list[Memory] = []
 
     def open_(backend: str = "builtin", folder: Path = workspace, **search: Any) -> Memory:
-        env = {"HOME": str(tmp_path / "home"), "TZ": "UTC"}
-        env |= {f"COMMONPLACE_{one}_DIR": str(tmp_path / one) for one in ("STATE", "CACHE")}
         host = PluginHost(env=env)
         settings = load_settings(
             workspace=str(folder),
@@ -90,6 +98,40 @@ def test_of_sixty_logs_the_newest_is_shown_with_the_others_folded(
     assert len(hit.similar) == 59
     days = [citation[len("memory/") :][:10] for citation in hit.similar]
     assert days == sorted(days, reverse=True)
+
+
+class WithoutPhrases(InMemoryStore):
+    """A store that cannot tell which chunks hold certain words."""
+
+    capabilities = InMemoryStore.capabilities - {"phrases", "vectors"}
+
+    def keyword(self, query: KeywordQuery, **options: Any) -> KeywordMatches:
+        if query.must:
+            raise DeclinedError("this engine knows no phrases")
+        return super().keyword(query, **options)
+
+
+class SmallPlugin:
+    @hookimpl
+    def commonplace_register_backends(self, register: BackendRegistrar) -> None:
+        probe = partial(Probe, available=True)
+        register.store("small", lambda _: WithoutPhrases(), summary="of a test", probe=probe)
+
+
+@pytest.mark.parametrize("chain", [["small"], ["small", "builtin"]], ids="-".join)
+def test_an_engine_that_cannot_look_for_newer_ones_answers_all_the_same(
+    env: dict[str, str], workspace: Path, chain: list[str]
+) -> None:
+    write_logs(workspace, 120)
+    host = PluginHost(env=env)
+    host.register(SmallPlugin(), name="small")
+    config = {"memory": {"backend": chain}}
+    with Memory.open(workspace=workspace, env=env, host=host, config=config) as memory:
+        result = memory.search("staging port")
+    assert (result.backend, result.fallback) == ("small", None)
+    assert result.hits
+    note = "newer notes that say the same may be missing: this engine knows no phrases"
+    assert note in result.notes
 
 
 def test_without_folding_the_newest_of_equal_ones_comes_first(

@@ -58,7 +58,8 @@ def searched(arms: Sequence[Arm], fusion: Ranker, profile: str) -> SearchResult:
     search = Backend("odd", lambda: odd).search_of(request.query, NEVER)
     answer = searcher.ask(search, request)
     ranked = searcher.rank(answer, request, now=1_793_491_200.0)
-    return searcher.present(ranked, answer, request, search, min_score=0.0)
+    chosen = searcher.choose(ranked, answer, request, search.freshness, min_score=0.0)
+    return searcher.present(chosen, answer, request, search)
 
 
 @pytest.mark.parametrize("profile", ["default", "compat"])

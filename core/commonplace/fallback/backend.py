@@ -24,7 +24,7 @@ from commonplace.resilience.deadline import NEVER, Deadline, GuardedCaller
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
-    from typing import NotRequired, TypedDict, Unpack
+    from typing import NotRequired, Protocol, TypedDict, Unpack
 
     from commonplace.model.reports import ProgressCallback, SyncReport
     from commonplace.model.search import Arm, Fallback, Query, Where
@@ -49,6 +49,25 @@ if TYPE_CHECKING:
         later: str
         progress: ProgressCallback | None
         changed: Callable[[], Collection[str] | None] | None
+
+    class Searched(Protocol):
+        """A search under way: :class:`BackendSearch`, or one along a chain."""
+
+        backend: str
+        fallback: Fallback | None
+        freshness: Freshness
+
+        def update(self) -> None:
+            """Update the index, where that is quick or there is none yet."""
+            ...
+
+        def ask(self, query: Query, *, where: Where, limit: int) -> tuple[Arm, ...]:
+            """Return the ranked lists of the backend that can answer."""
+            ...
+
+        def ask_again(self, query: Query, *, where: Where, limit: int) -> tuple[Arm, ...]:
+            """Return further ranked lists of the backend that answered."""
+            ...
 
 
 T = TypeVar("T")
@@ -326,9 +345,8 @@ class BackendSearch:
     ) -> tuple[Arm, ...]:
         """Return the backend's ranked lists.
 
-        Half of the time of the search is left for this, however long the update took. Raises
-        :class:`~commonplace.errors.UnavailableError` also where nothing was found in an index that
-        could not be updated: it may hold nothing.
+        Raises :class:`~commonplace.errors.UnavailableError` also where nothing was found in an
+        index that could not be updated: it may hold nothing.
         """
         until = deadline or self._deadline.at_least(self._at_least)
 
@@ -345,4 +363,24 @@ class BackendSearch:
         arms = self._backend.call("search", ask, until)
         if self.doubt is not None and not any(arm.found for arm in arms):
             raise self.doubt
-        return tuple([arm._replace(found=with_finite_scores(arm.found)) for arm in arms])
+        return _with_finite_scores(arms)
+
+    def ask_again(
+        self, query: Query, *, where: Where, limit: int, deadline: Deadline | None = None
+    ) -> tuple[Arm, ...]:
+        """Return further ranked lists, for an answer that :meth:`ask` gave.
+
+        They are asked for in what is left of the time, and change nothing of the search.
+        """
+        until = deadline or self._deadline
+        until.check("the search")
+
+        def ask(manager: MemoryManager) -> tuple[Arm, ...]:
+            arms = manager.search(query, where=where, limit=limit, deadline=until)
+            return checked_arms(arms, self.backend)
+
+        return _with_finite_scores(self._backend.call("search", ask, until))
+
+
+def _with_finite_scores(arms: Sequence[Arm]) -> tuple[Arm, ...]:
+    return tuple([arm._replace(found=with_finite_scores(arm.found)) for arm in arms])

@@ -227,6 +227,7 @@ class ChainSearch:
         self._deadline = deadline
         self._backend_seconds = backend_seconds
         self._clock = clock
+        self._active = attempts[0]
         self.backend = attempts[0].backend.id
         self.fallback: Fallback | None = None
         self.freshness = Freshness()
@@ -281,6 +282,11 @@ class ChainSearch:
                     return arms
         raise self._failure()
 
+    def ask_again(self, query: Query, *, where: Where, limit: int) -> tuple[Arm, ...]:
+        """Return further ranked lists of the backend that answered; no other one is asked."""
+        share = self._share(len(self._attempts))
+        return self._active.search.ask_again(query, where=where, limit=limit, deadline=share)
+
     @property
     def _alone(self) -> bool:
         return len(self._attempts) == 1
@@ -293,6 +299,7 @@ class ChainSearch:
         return deadline.sooner(min(self._backend_seconds, deadline.remaining() / left))
 
     def _answered(self, attempt: _Attempt) -> None:
+        self._active = attempt
         self.backend, self.freshness = attempt.backend.id, attempt.search.freshness
         self.fallback = None
         first = self._attempts[0]

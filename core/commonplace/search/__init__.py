@@ -1,1 +1,1 @@
-"""One query: parse, ask, rank, present."""
+"""One query: parse, ask, rank, choose, present."""

@@ -1,20 +1,54 @@
-"""Hits that are neighbouring chunks of one passage, shown as one hit.
+"""Hits that belong together: newer ones of those that fold, and chunks of one passage.
 
-A chunk ends where it is long enough, not where its passage does: two chunks of one section that
-both match would take two places for one thing, and repeat the lines that they share. This file is
-imported only where hits touch.
+Where hits fold and the list that they come from was cut off, newer ones may lie behind its end: the
+backend is asked for them. And a chunk ends where it is long enough, not where its passage does: two
+chunks of one section that both match would take two places for one thing, and repeat the lines that
+they share. They become one hit. This file is imported only where either is needed.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from commonplace.errors import DeclinedError, UnavailableError, reason_of
 from commonplace.model.search import Candidate, Step, cited
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from commonplace.model.search import StoredChunk
+    from commonplace.protocols.contexts import FurtherHits
+    from commonplace.search.snippets import Folding
+
+_ROUNDS = 4
+
+
+def add_newer(
+    folding: Folding, further: FurtherHits, readable: Callable[[Candidate], bool], *, most: int
+) -> tuple[str, ...]:
+    """Add to ``folding`` what the backend that answered has, until there is nothing newer.
+
+    First it is asked for more, then for what is newer, ``most`` at a time. Returns a note where it
+    fails: what was found before is an answer, but may not be the newest.
+    """
+    words, where, before = further.query.keyword, further.where, None
+    for _ in range(_ROUNDS):
+        since = folding.since()
+        if since is None or where == before:
+            break
+        must = (*words.must, *folding.shared(words.should))
+        query = further.query._replace(keyword=words._replace(must=must, plain=True))
+        try:
+            arms = further.ask(query, where=where)
+        except (UnavailableError, DeclinedError) as error:
+            return (f"newer notes that say the same may be missing: {reason_of(error)}",)
+        folding.add(filter(readable, further.united(arms)), limit=0)
+        if all(len(arm.found) < most for arm in arms):
+            break
+        before, newest = where, folding.since() or since
+        where = where._replace(after=max(newest, where.after or ""))
+    return ()
+
 
 MOST = 1_000
 """The most characters of a joined passage.

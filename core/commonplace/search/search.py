@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from functools import partial
 from time import time
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from commonplace.config.defaults import RANKERS
 from commonplace.config.settings import chain_of
-from commonplace.errors import ConfigError, UnavailableError
+from commonplace.errors import ConfigError, DeclinedError, UnavailableError, reason_of
 from commonplace.host.border import failures_of, make_rankers
 from commonplace.model.search import (
     ArmFacts,
@@ -40,9 +40,10 @@ if TYPE_CHECKING:
 
     from commonplace.config.search import SearchSettings
     from commonplace.config.settings import Settings
+    from commonplace.fallback.backend import Searched
     from commonplace.host.host import PluginHost
     from commonplace.index.syncing import Freshness
-    from commonplace.model.search import Arm, ChunkId, Fallback
+    from commonplace.model.search import Arm, ChunkId
     from commonplace.protocols.managers import Ranker
     from commonplace.protocols.parts import Source
     from commonplace.resilience.deadline import Deadline
@@ -55,7 +56,6 @@ SEARCH_SECONDS = 30.0
 """How long a search may take, apart from building a first index."""
 
 _CANDIDATES_AT_MOST = 200
-_ROUNDS = 4
 
 
 class Request(NamedTuple):
@@ -78,7 +78,7 @@ class Request(NamedTuple):
 class Answer(NamedTuple):
     """The ranked lists of the backend that answered ``query``, and notes for the user.
 
-    ``unknown`` are words that no note has; ``more`` asks the backend with other terms.
+    ``unknown`` are words that no note has; ``more`` asks the same backend with other terms.
     """
 
     query: Query
@@ -88,24 +88,15 @@ class Answer(NamedTuple):
     more: Callable[..., tuple[Arm, ...]] | None = None
 
 
-class Searched(Protocol):
-    """A search under way: :class:`~commonplace.fallback.backend.BackendSearch` or of a chain."""
+class Chosen(NamedTuple):
+    """The candidates that will be shown, best first, and notes on what will not be."""
 
-    backend: str
-    fallback: Fallback | None
-    freshness: Freshness
-
-    def update(self) -> None:
-        """Update the index, where that is quick or there is none yet."""
-        ...
-
-    def ask(self, query: Query, *, where: Where, limit: int) -> tuple[Arm, ...]:
-        """Return the ranked lists of the backend that can answer."""
-        ...
+    candidates: Sequence[Candidate] = ()
+    notes: tuple[str, ...] = ()
 
 
 class Searcher:
-    """The steps of a search: :meth:`request`, :meth:`ask`, :meth:`rank` and :meth:`present`."""
+    """The steps of a search: ``request``, ``ask``, ``rank``, ``choose`` and ``present``."""
 
     def __init__(
         self,
@@ -173,30 +164,35 @@ class Searcher:
             nothing = nothing_to_search_for(query.text, query.keyword, where)
             return Answer(query, notes=(*notes, nothing))
         arms = search.ask(query, where=where, limit=request.wide)
-        notes += tuple(self._unknown_sources(arms, request))
-        notes += tuple(note for arm in arms for note in (arm.note, arm.incomplete) if note)
+        near: tuple[str, ...] = ()
         strict = request.phrases or self._profile != "compat"
         found = any(arm.found for arm in arms if arm.kind != "cosine")
         if query.keyword.must and strict and not found:
             # Questions quote things too: what no note holds word for word is no reason for silence.
-            query = query._replace(keyword=query.keyword._replace(must=()))
-            arms = search.ask(query, where=where, limit=request.wide)
-            if request.phrases and any(arm.found for arm in arms):
-                notes += ("no note has the quoted words side by side; shown is what comes near",)
+            loose = query._replace(keyword=query.keyword._replace(must=()))
+            try:
+                arms, query = search.ask(loose, where=where, limit=request.wide), loose
+                if request.phrases and any(arm.found for arm in arms):
+                    near = ("no note has the quoted words side by side; shown is what comes near",)
+            except (UnavailableError, DeclinedError) as error:  # the first answer holds
+                near = (f"no note has all of this; what comes near is missing: {reason_of(error)}",)
+        notes += tuple(self._unknown_sources(arms, request))
+        notes += (*[note for arm in arms for note in (arm.note, arm.incomplete) if note], *near)
         unknown: tuple[UnknownWord, ...] = ()
         for arm in arms:
             if arm.unknown - query.keyword.beside:
                 unknown = tuple(unknown_words(request.said, arm, self._analyser.spans))
         if not any(arm.kind == "cosine" and arm.found for arm in arms):  # which knows no words
             notes += tuple(word.note for word in unknown)
-        return Answer(query, arms, notes, unknown, partial(search.ask, limit=_CANDIDATES_AT_MOST))
+        more = partial(search.ask_again, limit=_CANDIDATES_AT_MOST)
+        return Answer(query, arms, notes, unknown, more)
 
     def rank(
         self, answer: Answer, request: Request, *, now: float, deadline: Deadline = NEVER
     ) -> list[Candidate]:
         """Rank the candidates of all arms; ``now`` is in epoch seconds."""
-        united = partial(candidates_of, filters=shown_filters(request.where))
-        hits, answered = united(answer.arms), [arm for arm in answer.arms if not arm.note]
+        hits = candidates_of(answer.arms, shown_filters(request.where))
+        answered = [arm for arm in answer.arms if not arm.note]
         context = RankContext(
             query=answer.query,
             now=now,
@@ -207,46 +203,69 @@ class Searcher:
             kinds=frozenset(arm.kind for arm in answered),
             unembedded=_unembedded(hits, answered),
             deadline=deadline,
-            further=answer.more
-            and FurtherHits(answer.query, request.where, answer.more, united, []),
+            further=_further(answer, request),
         )
         return rank(hits, self._rankers, context)
 
-    def present(
+    def choose(
         self,
         ranked: Sequence[Candidate],
         answer: Answer,
         request: Request,
-        search: Searched,
+        freshness: Freshness,
         *,
         min_score: float | None,
-    ) -> SearchResult:
-        """Cut, cite and mark the hits; nothing below a folder that could not be read is shown."""
-        hides = search.freshness.hides
-        shown = [hit for hit in ranked if not hides(hit.chunk.source, hit.chunk.path)]
+    ) -> Chosen:
+        """Leave out what scores too little, fold what says the same, join what is one passage.
+
+        Nothing below a folder that could not be read is shown. Where newer hits may say the same as
+        those that fold, the backend is asked for them.
+        """
+
+        def readable(hit: Candidate) -> bool:
+            return not freshness.hides(hit.chunk.source, hit.chunk.path)
+
+        shown = list(filter(readable, ranked))
         passed = self._above(shown, answer, min_score)
         left = _left_out(len(shown) - len(passed), min_score, self._settings.query.min_score)
-        if self._profile != "compat":
-            again = neighbours(passed[: request.limit]) if self._settings.query.join else 0
-            if self._settings.query.fold:  # others take the place of those that will be joined
-                wider = request._replace(limit=request.limit + again)
-                passed = self._folded(passed, answer, wider, search)
-            if again:
-                from commonplace.search.joining import joined
+        notes = (*failures_of(ranked), *left)
+        if self._profile == "compat":
+            return Chosen(passed, notes)
+        again = neighbours(passed[: request.limit]) if self._settings.query.join else 0
+        if self._settings.query.fold:
+            folding = Folding(answer.query.keyword)
+            # Others take the place of those that will be joined.
+            folding.add(passed, limit=request.limit + again)
+            cut_off = any(len(arm.found) >= request.wide for arm in answer.arms)
+            further = _further(answer, request)
+            if further is not None and cut_off and folding.since():
+                from commonplace.search.joining import add_newer
 
-                passed = joined(passed, limit=request.limit)
-        notes = (*answer.notes, *self._notes, *failures_of(ranked), *left, *search.freshness.notes)
+                notes += add_newer(folding, further, readable, most=_CANDIDATES_AT_MOST)
+            passed = folding.folded()
+        if again:
+            from commonplace.search.joining import joined
+
+            passed = joined(passed, limit=request.limit)
+        return Chosen(passed, notes)
+
+    def present(
+        self, chosen: Chosen, answer: Answer, request: Request, search: Searched
+    ) -> SearchResult:
+        """Cut, cite and mark the hits."""
         # The arm that the query was embedded for, or should have been.
         vector = next((arm for arm in answer.arms if arm.provider or arm.fallback), None)
         return SearchResult(
-            hits=hits_of(passed, answer.query.keyword, self._analyser, limit=request.limit),
+            hits=hits_of(
+                chosen.candidates, answer.query.keyword, self._analyser, limit=request.limit
+            ),
             backend=search.backend,
             provider=vector.provider if vector else None,
             model=vector.model if vector else None,
             fallback=search.fallback or (vector.fallback if vector else None),
             stale=search.freshness.stale,
             unknown=answer.unknown,
-            notes=notes,
+            notes=(*answer.notes, *self._notes, *chosen.notes, *search.freshness.notes),
             arms=tuple(
                 ArmFacts(name=a.name, found=len(a.found), exact=a.exact, plan=a.plan, note=a.note)
                 for a in answer.arms
@@ -263,32 +282,6 @@ class Searcher:
         kinds = {arm.kind for arm in answer.arms if not arm.note}
         return above_as_original(ranked, kinds, configured=configured, asked=asked, weights=weights)
 
-    def _folded(
-        self, ranked: Sequence[Candidate], answer: Answer, request: Request, search: Searched
-    ) -> list[Candidate]:
-        """Up to ``limit`` hits, those that say the same folded into the newest.
-
-        Where some do, and the list they come from was cut off, newer ones may lie behind its end:
-        the backend is asked for more, and then for what is newer, until there is none.
-        """
-        folding = Folding(answer.query.keyword)
-        folding.add(ranked, limit=request.limit)
-        arms, asked, where, before = answer.arms, request.wide, request.where, None
-        for _ in range(_ROUNDS):
-            since = folding.since()
-            if since is None or where == before or all(len(arm.found) < asked for arm in arms):
-                break
-            asked, before, words = _CANDIDATES_AT_MOST, where, answer.query.keyword
-            words = words._replace(must=(*words.must, *folding.shared(words.should)), plain=True)
-            try:
-                arms = search.ask(answer.query._replace(keyword=words), where=where, limit=asked)
-            except UnavailableError:
-                break  # what is found already is an answer
-            hides, more = search.freshness.hides, candidates_of(arms, shown_filters(request.where))
-            folding.add([h for h in more if not hides(h.chunk.source, h.chunk.path)], limit=0)
-            where = where._replace(after=max(folding.since() or since, where.after or ""))
-        return folding.folded()
-
     def _unknown_sources(self, arms: Sequence[Arm], request: Request) -> Iterator[str]:
         """A note on each source that is asked for and not there; a backend may have its own."""
         if not request.sources:
@@ -296,6 +289,11 @@ class Searcher:
         answered = {found.chunk.source for arm in arms for found in arm.found}
         for source in sorted(request.sources.difference(self._sources, answered)):
             yield f"there is no source {source!r} here, only {', '.join(self._sources) or 'none'}"
+
+
+def _further(answer: Answer, request: Request) -> FurtherHits | None:
+    united = partial(candidates_of, filters=shown_filters(request.where))
+    return answer.more and FurtherHits(answer.query, request.where, answer.more, united, [])
 
 
 def _left_out(count: int, asked: float | None, configured: float | None) -> tuple[str, ...]:

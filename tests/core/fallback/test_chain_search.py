@@ -154,6 +154,25 @@ def test_each_backend_is_updated_once_a_search(chains: Chains, query: Query) -> 
     chain.close()
 
 
+def test_what_is_asked_again_is_asked_of_the_backend_that_answered_and_changes_nothing(
+    chains: Chains, query: Query
+) -> None:
+    chain = chains(2)
+    first, second = chain.engines
+    first.mode = "declines"
+    search = ask(chain, query, fresh=True)
+    state = search.backend, search.fallback, search.freshness
+    first.mode = "answers"
+    (arm,) = search.ask_again(query, where=Where(), limit=5)
+    assert arm.name == "e1"
+    second.mode = "fails"
+    with pytest.raises(UnavailableError, match="e1 is down"):
+        search.ask_again(query, where=Where(), limit=5)
+    assert (search.backend, search.fallback, search.freshness) == state
+    assert first.searched == 1
+    chain.close()
+
+
 def test_the_first_error_is_raised_with_the_others_named(chains: Chains, query: Query) -> None:
     chain = chains(3)
     for engine in chain.engines:

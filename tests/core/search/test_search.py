@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from commonplace.config.search import SearchSettings
+from commonplace.errors import CommonplaceError, DeclinedError, UnavailableError
 from commonplace.index.syncing import Freshness
 from commonplace.model.documents import RootFailure
 from commonplace.model.search import Arm, ArmFacts, Fallback, Found, Query, StoredChunk, Where
-from commonplace.search.search import Searcher
+from commonplace.search.search import Chosen, Searcher
 from commonplace.text.analyse import make_analyser
 
 if TYPE_CHECKING:
@@ -18,24 +19,32 @@ if TYPE_CHECKING:
 
 
 class Asked:
-    """A search whose backend answers with the given lists, in turn; it notes the queries."""
+    """A search whose backend answers as given, in turn; it notes the queries."""
 
-    def __init__(self, *answers: tuple[Arm, ...]) -> None:
+    def __init__(self, *answers: tuple[Arm, ...] | CommonplaceError) -> None:
         self.backend = "here"
         self.fallback: Fallback | None = None
         self.freshness = Freshness()
         self.queries: list[Query] = []
+        self.where: list[Where] = []
         self.answers = list(answers)
 
     def update(self) -> None: ...
 
     def ask(self, query: Query, *, where: Where, limit: int) -> tuple[Arm, ...]:
         self.queries.append(query)
-        return self.answers.pop(0)
+        answer = self.answers.pop(0)
+        if isinstance(answer, CommonplaceError):
+            raise answer
+        return answer
+
+    def ask_again(self, query: Query, *, where: Where, limit: int) -> tuple[Arm, ...]:
+        self.where.append(where)
+        return self.ask(query, where=where, limit=limit)
 
 
-def chunk(path: str) -> StoredChunk:
-    return StoredChunk(path, "memory", path, 1, 1, "tea and walrus")
+def chunk(path: str, day: str | None = None) -> StoredChunk:
+    return StoredChunk(path, "memory", path, 1, 1, "tea and walrus", day=day)
 
 
 def arm(*paths: str, **more: object) -> Arm:
@@ -73,6 +82,49 @@ def test_quotes_that_no_note_holds_are_dropped_and_a_note_says_so(searcher: Sear
     assert answer.notes == ("no note has the quoted words side by side; shown is what comes near",)
 
 
+@pytest.mark.parametrize("failure", [DeclinedError("no such query"), UnavailableError("no reply")])
+def test_an_answer_without_the_quotes_that_cannot_be_had_leaves_the_first(
+    searcher: Searcher, failure: CommonplaceError
+) -> None:
+    answer = searcher.ask(Asked((arm(),), failure), searcher.request('"walrus tea"', limit=5))
+    assert answer.query.keyword.must
+    assert answer.notes == (f"no note has all of this; what comes near is missing: {failure}",)
+
+
+def logs(*days: int) -> tuple[Arm, ...]:
+    """A list of daily logs that say the same."""
+    dates = [f"2026-10-{day:02}" for day in days]
+    found = tuple(Found(chunk(f"memory/{date}.md", date), 1.0) for date in dates)
+    return (Arm("keyword", "bm25", found),)
+
+
+def chosen_of(searcher: Searcher, asked: Asked) -> Chosen:
+    request = searcher.request("tea", limit=1)._replace(wide=2)  # so that lists of two are cut off
+    answer = searcher.ask(asked, request)
+    ranked = searcher.rank(answer, request, now=0.0)
+    return searcher.choose(ranked, answer, request, asked.freshness, min_score=None)
+
+
+def test_where_hits_of_a_list_that_was_cut_off_fold_newer_ones_are_asked_for(
+    searcher: Searcher,
+) -> None:
+    asked = Asked(logs(1, 2), logs(*[day % 20 + 1 for day in range(200)]), logs(20, 21))
+    chosen = chosen_of(searcher, asked)
+    assert [one.chunk.day for one in chosen.candidates] == ["2026-10-21"]
+    assert [where.after for where in asked.where] == [None, "2026-10-20"]
+    assert chosen.notes == ()
+
+
+@pytest.mark.parametrize("failure", [DeclinedError("no such query"), UnavailableError("no reply")])
+@pytest.mark.parametrize("more", [(), (logs(*[3] * 200),)], ids=["at once", "later"])
+def test_newer_hits_that_cannot_be_asked_for_leave_the_answer_with_a_note(
+    searcher: Searcher, failure: CommonplaceError, more: tuple[tuple[Arm, ...], ...]
+) -> None:
+    chosen = chosen_of(searcher, Asked(logs(1, 2), *more, failure))
+    assert [one.chunk.day for one in chosen.candidates] == [f"2026-10-0{3 if more else 2}"]
+    assert chosen.notes == (f"newer notes that say the same may be missing: {failure}",)
+
+
 def test_sources_that_are_not_there_are_named(searcher: Searcher) -> None:
     answer = searcher.ask(
         Asked((arm("a"),)), searcher.request("tea", limit=5, sources=["mails", "memory"])
@@ -89,7 +141,8 @@ def test_a_result_names_backend_arms_and_fallback_and_hides_what_cannot_be_read(
     request = searcher.request("tea", limit=5)
     answer = searcher.ask(asked, request)
     ranked: list[Candidate] = searcher.rank(answer, request, now=0.0)
-    result = searcher.present(ranked, answer, request, asked, min_score=None)
+    chosen = searcher.choose(ranked, answer, request, asked.freshness, min_score=None)
+    result = searcher.present(chosen, answer, request, asked)
     assert [hit.path for hit in result.hits] == ["memory/a.md"]
     assert (result.backend, result.fallback, result.stale) == ("here", instead, 2)
     assert result.notes == ("a note",)

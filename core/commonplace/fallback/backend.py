@@ -329,6 +329,8 @@ class BackendSearch:
             self.doubt = None
         except (UnavailableError, DeclinedError) as error:
             self.doubted(error)
+        # However long that took, half of the time is left for the answer.
+        self._deadline = self._deadline.at_least(self._at_least)
 
     def doubted(self, error: UnavailableError | DeclinedError) -> None:
         """The index could not be updated because of ``error``: it may hold nothing."""
@@ -348,7 +350,7 @@ class BackendSearch:
         Raises :class:`~commonplace.errors.UnavailableError` also where nothing was found in an
         index that could not be updated: it may hold nothing.
         """
-        until = deadline or self._deadline.at_least(self._at_least)
+        until = deadline or self._deadline
 
         def ask(manager: MemoryManager) -> tuple[Arm, ...]:
             search = partial(manager.search, query, where=where, limit=limit, deadline=until)

@@ -5,17 +5,59 @@ from __future__ import annotations
 import signal
 from functools import partial
 from math import inf
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, cast
 
 import pytest
 
 from commonplace.errors import DeadlineExceededError, UnavailableError
 from commonplace.fallback.backend import Backend
+from commonplace.model.reports import SyncReport
+from commonplace.model.search import Arm, KeywordQuery, Query, Where
 from commonplace.resilience.bounded_call import Worker
 from commonplace.resilience.deadline import Deadline
 
 if TYPE_CHECKING:
     from commonplace.protocols.managers import MemoryManager
+
+
+class Slow:
+    """An engine whose update and answers take the given seconds, on a clock of its own."""
+
+    capabilities: frozenset[str] = frozenset()
+
+    def __init__(self, *, update: float, answer: float) -> None:
+        self.now, self.given = 0.0, list[float]()
+        self._update, self._answer = update, answer
+
+    def search(self, *_: object, deadline: Deadline, **__: object) -> tuple[Arm, ...]:
+        self.given.append(deadline.remaining())
+        self.now += self._answer
+        return (Arm("slow", "opaque", ()),)
+
+    def maintain(self, **_: object) -> SyncReport:
+        self.now += self._update
+        return SyncReport()
+
+    def pending(self) -> SyncReport:
+        return SyncReport(added=1, known=1)
+
+
+@pytest.mark.parametrize("update", [0, 20])
+def test_all_that_a_search_asks_for_ends_by_its_deadline_or_half_of_it_after_the_update(
+    update: int,
+) -> None:
+    slow = Slow(update=update, answer=4)
+    backend = Backend("slow", lambda: cast("MemoryManager", slow))
+    query = Query("tea", KeywordQuery(("tea",)))
+    search = backend.search_of(query, Deadline.after(10, lambda: slow.now), update=bool(update))
+    search.update()
+    for ask in (search.ask, search.ask_again):
+        ask(query, where=Where(), limit=5)
+    assert slow.given == ([10, 6] if not update else [5, 1])
+    slow.now += 10
+    with pytest.raises(DeadlineExceededError):
+        search.ask_again(query, where=Where(), limit=5)
+    assert backend.guard.failure("search") is None
 
 
 class Idle:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 from commonplace.host.border import scanned_paths
 from commonplace.index.planning import plan_changes, scan_of
-from commonplace.model.reports import SyncReport
+from commonplace.index.syncing import QUICK_BYTES, undone
 from commonplace.model.tuples import NamedTuple
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from commonplace.index.planning import Compared, Plan, SourceScan
     from commonplace.index.syncing import IndexSync, SyncOptions
+    from commonplace.model.reports import SyncReport
     from commonplace.protocols.parts import LookupStore, PartialSource
 
 
@@ -33,19 +34,17 @@ class PartialSync(NamedTuple):
         """The report, and what the next partial sync starts from; ``None``: compare all.
 
         The counts of the report are of the whole index. ``None`` is returned before anything is
-        written.
+        written. During a search large documents are left, as they are where all are compared.
         """
-        planned = self._plan(eager=options.eager)
+        planned = self._plan(options)
         if planned is None:
             return None
         plan, scans = planned
         if not plan.size:
-            return self._report(plan, SyncReport(unchanged=plan.unchanged, known=plan.known)), (
-                self.compared
-            )
+            return self._report(plan, undone(plan)), self.compared
         with self.sync.lease(options):
             # Planned again under the lease: another process may have done the work meanwhile.
-            planned = self._plan(eager=options.eager)
+            planned = self._plan(options)
             if planned is None:
                 return None
             plan, scans = planned
@@ -56,10 +55,13 @@ class PartialSync(NamedTuple):
                 scans,
                 deadline=options.deadline,
                 progress=options.progress,
+                largest=None if options.at_most is None else QUICK_BYTES,
             )
             indexer.settle(self.compared.build)
             compared = None
-            if not (report.remaining or report.unreadable):
+            # What a search leaves is reported again, to the next sync.
+            complete = options.at_most is not None or not report.remaining
+            if complete and not report.unreadable:
                 total = self._store.lookup(self.compared.build, ()).total
                 compared = self.compared.replace(documents=total)
         return self._report(plan, self.sync.finished(report, options)), compared
@@ -77,14 +79,17 @@ class PartialSync(NamedTuple):
             deferred=len(plan.deferred),
         )
 
-    def _plan(self, *, eager: bool) -> tuple[Plan, list[SourceScan]] | None:
-        """What has changed at the paths, and their scans; ``None`` where more may have."""
+    def _plan(self, options: SyncOptions) -> tuple[Plan, list[SourceScan]] | None:
+        """What is done now of what has changed at the paths, and their scans.
+
+        ``None`` where more than these may have changed, or too much has for a search.
+        """
         build = self.compared.build
         if self._store.builds() != (build,):
             return None
         if self.sync.fingerprints() != self.compared.fingerprints:
             return None
-        scans = self._scan(eager=eager)
+        scans = self._scan(eager=options.eager)
         if scans is None:
             return None
         keys = [(scan.source, path) for scan in scans for path in scan.report.complete_roots]
@@ -93,7 +98,11 @@ class PartialSync(NamedTuple):
             return None
         plan = plan_changes(found.documents, scans)
         others = found.total - len(found.documents) - self.compared.hidden
-        return plan._replace(unchanged=plan.unchanged + others, hidden=self.compared.hidden), scans
+        plan = plan._replace(unchanged=plan.unchanged + others, hidden=self.compared.hidden)
+        if options.at_most is None:
+            return plan, scans
+        quick = plan.quick(options.at_most, QUICK_BYTES)
+        return None if quick is None else (quick, scans)
 
     def _scan(self, *, eager: bool) -> list[SourceScan] | None:
         """What the sources that are watched have at the paths; the others have their interval."""

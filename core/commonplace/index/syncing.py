@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 _MANY = 100
 """So many new documents are taken for the rest of a first index, whose progress is shown."""
 
-_QUICK_BYTES = 1 << 20
+QUICK_BYTES = 1 << 20
 """A larger document, such as the transcript of a long session, is not indexed by a search."""
 
 NO_NOTES = "there are no notes yet: write MEMORY.md or memory/*.md"
@@ -106,9 +106,9 @@ class IndexSync(NamedTuple):
         """What :meth:`sync` would do; nothing is written."""
         live = live_build(self.store)
         if live is not None and is_current(live, self.identity):
-            return _left(self._plan(live, scans))
+            return undone(self._plan(live, scans))
         plan = self._plan(begun_build(self.store, self.identity), scans)
-        return self._as_live(_left(plan), plan, live, scans)
+        return self._as_live(undone(plan), plan, live, scans)
 
     def sync(self, scans: list[SourceScan], options: SyncOptions) -> SyncReport:
         """Index what the scans say has changed; see :meth:`IndexedMemoryManager.maintain`."""
@@ -166,18 +166,18 @@ class IndexSync(NamedTuple):
             if force or not current:
                 return None
             plan = self._plan(live, scans)
-            return None if plan.size else _left(plan)
+            return None if plan.size else undone(plan)
         if current:
             plan = self._plan(live, scans)
-            quick = plan.quick(at_most, _QUICK_BYTES)
-            return _left(plan) if quick is None or not quick.size else None
+            quick = plan.quick(at_most, QUICK_BYTES)
+            return undone(plan) if quick is None or not quick.size else None
         if live is None or not can_answer(live, self.identity):
             size = sum(len(scan.report.documents) for scan in scans)
             return SyncReport(remaining=size) if size > at_most else None
         plan = self._plan(begun_build(self.store, self.identity), scans)
-        if plan.first(at_most, _QUICK_BYTES).size or not plan.size:
+        if plan.first(at_most, QUICK_BYTES).size or not plan.size:
             return None
-        return self._as_live(_left(plan), plan, live, scans)
+        return self._as_live(undone(plan), plan, live, scans)
 
     def _write(self, scans: list[SourceScan], options: SyncOptions) -> SyncReport:
         live, at_most = live_build(self.store), options.at_most
@@ -191,7 +191,7 @@ class IndexSync(NamedTuple):
             whole = self._plan(target.build, scans)
         plan = _part(whole, target, at_most)
         if plan is None:
-            return _left(whole)
+            return undone(whole)
         indexer = self.indexer()
         report = indexer.apply(
             target.build,
@@ -200,7 +200,7 @@ class IndexSync(NamedTuple):
             deadline=options.deadline,
             progress=options.progress,
             before=plan.unchanged if _is_whole_index(plan, target) else 0,
-            largest=None if at_most is None else _QUICK_BYTES,
+            largest=None if at_most is None else QUICK_BYTES,
         )
         if at_most is None:
             indexer.settle(target.build)
@@ -339,7 +339,7 @@ def _part(plan: Plan, target: Target, at_most: int | None) -> Plan | None:
     if at_most is None:
         return plan
     part = plan.first if target.beside else plan.quick
-    return part(at_most, _QUICK_BYTES)
+    return part(at_most, QUICK_BYTES)
 
 
 def _is_whole_index(plan: Plan, target: Target) -> bool:
@@ -355,7 +355,7 @@ def _progress(plan: Plan, report: SyncReport) -> tuple[int, int] | None:
     return (size - report.remaining, size) if report.remaining else None
 
 
-def _left(plan: Plan) -> SyncReport:
+def undone(plan: Plan) -> SyncReport:
     """The report of a sync that did nothing of ``plan``."""
     return SyncReport(
         unchanged=plan.unchanged,

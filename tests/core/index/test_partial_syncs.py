@@ -283,6 +283,27 @@ def test_a_search_compares_few_reported_paths_alone(bench: Bench) -> None:
     assert search(at_most=1) == 1, "so many may take long"
 
 
+def test_a_search_leaves_large_documents_to_the_next_sync_of_the_reported_paths(
+    bench: Bench,
+) -> None:
+    def search() -> SyncReport:
+        return bench.manager.maintain(
+            at_most=5, embed=False, eager=False, deadline=NEVER, paths=bench.reported
+        )
+
+    bench.write("memory/a.md")
+    with (bench.workspace / "memory/a.md").open("a") as file:
+        file.write("\nThe walrus swims." * 100_000)
+    report = search()
+    assert (report.remaining, report.updated, report.known) == (1, 0, 5)
+    bench.write("memory/b.md")
+    report = search()
+    assert (report.remaining, report.updated, report.known) == (1, 1, 5)
+    assert bench.is_partial()
+    assert bench.source.scans == 1
+    bench.check()
+
+
 def test_a_search_that_cannot_see_or_read_all_lets_all_be_compared(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

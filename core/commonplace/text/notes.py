@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 _MOST_LINES = 500
 """Front matter that is longer is none."""
 
+_LONGEST_NUMBER = 64
+"""The most bits of a number that is a title, a name or a tag: ``str`` refuses very long ones."""
+
 _KEY = re.compile(r"""(?:([\w.-]+)|"([^"]*)"|'([^']*)')[ \t]*:(?:[ \t]+(.*?))?[ \t]*\Z""")
 _COMMENT = re.compile(r"""(?:^|[ \t])#.*\Z""")
 _DAY = re.compile(r"([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})(?![0-9])")
@@ -91,14 +94,16 @@ def _front_matter(text: str) -> tuple[dict[str, Any], int]:
 
 
 def _toml(lines: list[str]) -> dict[str, Any]:
-    from tomllib import TOMLDecodeError, loads
+    from tomllib import loads
 
     try:
         keys = loads("\n".join(lines))
-    except TOMLDecodeError:
+    except (ValueError, RecursionError):  # also for a number or a nesting that is too long
         return {}
     inner = keys.get("taxonomies")
-    return {key.lower(): value for key, value in {**keys, **(inner or {})}.items()}
+    if isinstance(inner, dict):
+        keys |= inner
+    return {key.lower(): value for key, value in keys.items()}
 
 
 def _yaml(lines: list[str]) -> dict[str, Any]:
@@ -164,6 +169,8 @@ def _texts(found: dict[str, Any], names: tuple[str, ...], *, words: bool = False
             yield from filter(None, map(str.strip, parts))
         else:
             for one in value if isinstance(value, list) else (value,):
+                if isinstance(one, int) and one.bit_length() > _LONGEST_NUMBER:
+                    continue
                 if isinstance(one, str | int | float) and str(one).strip():
                     yield str(one).strip()
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.text.notes import expanded, folded_tag, note_facts
+from commonplace.text.notes import NoteFacts, expanded, folded_tag, note_facts
 
 NOTE = """\
 ---
@@ -82,6 +82,21 @@ def test_toml() -> None:
     facts = note_facts('+++\ntitle = "T"\ndate = 2026-11-03\ntags = ["x/y"]\n+++\nbody')
     assert (facts.title, facts.day, facts.tags) == ("T", date(2026, 11, 3), ("x", "x/y"))
     assert note_facts("+++\nnot toml\n+++\n").title == ""
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'taxonomies = ["a"]',
+        'taxonomies = "a"',
+        f"x = {'1' * 5_000}",
+        f"x = {'[' * 3_000}{']' * 3_000}",
+        f"title = 0x{'f' * 5_000}",
+    ],
+    ids=["a list", "a text", "a long number", "deep", "a long title"],
+)
+def test_toml_that_no_note_uses_is_left_alone(line: str) -> None:
+    assert note_facts(f"+++\n{line}\n+++\na #tag") == NoteFacts(tags=("tag",))
 
 
 @pytest.mark.parametrize("text", ["", "---", "---\n", "---\ntitle: x\n", "x\n---\ntitle: x\n---"])

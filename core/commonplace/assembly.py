@@ -8,8 +8,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from commonplace.config.defaults import BACKENDS
-from commonplace.errors import ConfigError, PluginUnavailableError, ScopeDeniedError
+from commonplace.errors import (
+    ConfigError,
+    MemoryDisabledError,
+    PluginUnavailableError,
+    ScopeDeniedError,
+)
 from commonplace.fallback.backend import Backend
+from commonplace.files.roots import check_workspace
 from commonplace.host.border import search_worker
 from commonplace.host.registry import Entry
 from commonplace.protocols.contexts import (
@@ -75,13 +81,20 @@ def section_class(host: PluginHost, section: str) -> type | None:
 def configured(host: PluginHost, **arguments: Unpack[Arguments]) -> Settings:
     """The settings of ``arguments``; ``host`` loses what the configuration switches off.
 
-    Behind a single backend that is switched off stands the default one.
+    Behind a single backend that is switched off stands the default one. Raises what
+    :meth:`commonplace.Memory.open` does.
     """
     from commonplace.config.load import load_settings, load_switches
 
     host.restrict(load_switches(arguments.get("config"), arguments.get("env") or os.environ))
     arguments["sections"] = partial(section_class, host)
     settings = load_settings(**arguments)
+    if not settings.search.enabled or settings.slot == "none":
+        raise MemoryDisabledError(
+            "memory search is switched off by the configuration",
+            hint="set memorySearch.enabled to true and plugins.slots.memory to memory-core",
+        )
+    check_workspace(settings.workspace)
     (first, *others) = settings.backends
     if others or first in BACKENDS or not host.switched_off("backend", first):
         return settings

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from _thread import allocate_lock  # threading takes a millisecond to import
-from functools import cached_property, partial
+from _thread import RLock  # threading takes a millisecond to import
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 from commonplace.assembly import (
@@ -19,8 +19,7 @@ from commonplace.assembly import (
     permit_of,
     watched_paths,
 )
-from commonplace.errors import CallerError, CommonplaceError, MemoryDisabledError
-from commonplace.files.roots import check_workspace
+from commonplace.errors import CallerError
 from commonplace.host.border import scanned
 from commonplace.resilience.deadline import NEVER, Deadline
 from commonplace.search.search import SEARCH_SECONDS, Searcher, make_searcher
@@ -72,33 +71,28 @@ class Memory:
     ) -> None:
         self.settings, self.host = settings, host
         self._env, self._clock = env, clock
-        self._one_shot = one_shot
+        self._one_shot, self._on_sync, self._on_upload = one_shot, on_sync, on_upload
         self._unasked = 0 if one_shot else settings.search.sync.embed_unasked
-        self._on_sync = on_sync
-        self._on_upload = on_upload
         self._analyser = analyser_of(settings)
         self._sources, self._source_notices = make_sources(host, settings)
-        self._opening = allocate_lock()
-        self._backend: Backend | FallbackMemoryManager | None = None
         self._closed = False
+        # Held while one of these parts is made: threads share it.
+        self._opening = RLock()
+        self._backend: Backend | FallbackMemoryManager | None = None
+        self._chooser: EmbeddingChooser | None = None
+        self._searcher: Searcher | None = None
         self._sync_service: SyncService | None = None
-
-    @cached_property
-    def _embedding(self) -> EmbeddingChooser:
-        from commonplace.embedding.choice import EmbeddingChooser
-
-        return EmbeddingChooser(self.host, self.settings, self._env, self._clock, self._on_upload)
-
-    @cached_property
-    def _plugin_tools(self) -> PluginTools:
-        from commonplace.tools.plugins import PluginTools
-
-        return PluginTools(self.host, self.settings, lambda: self._embedding)
+        self._tools: PluginTools | None = None
 
     @property
     def plugin_tools(self) -> PluginTools:
         """The tools that plugins add for agents; a plugin is loaded when they are first listed."""
-        return self._plugin_tools
+        with self._opening:
+            if self._tools is None:
+                from commonplace.tools.plugins import PluginTools
+
+                self._tools = PluginTools(self.host, self.settings, self._embedding)
+            return self._tools
 
     @classmethod
     def open(  # noqa: PLR0913 - all by keyword
@@ -138,15 +132,8 @@ class Memory:
         host = host or PluginHost(cache_dir=cache_dir(env), env=env)
         place = os.fspath(workspace) if workspace is not None else None
         settings = configured(host, workspace=place, agent=agent, config=config, env=env)
-        if not settings.search.enabled or settings.slot == "none":
-            raise MemoryDisabledError(
-                "memory search is switched off by the configuration",
-                hint="set memorySearch.enabled to true and plugins.slots.memory to memory-core",
-            )
-        check_workspace(settings.workspace)
-        memory = cls(
-            settings, host, env=env, one_shot=one_shot, on_sync=on_sync, on_upload=on_upload
-        )
+        more = dict[str, Any](one_shot=one_shot, on_sync=on_sync, on_upload=on_upload)
+        memory = cls(settings, host, env=env, **more)
         if watch:
             memory.watch()
         return memory
@@ -231,13 +218,12 @@ class Memory:
             more.update(max_results=max_results, min_score=min_score, session_key=session_key)
             return self.host.around_search(query, partial(self.search, query, **more))
         check_search(max_results, min_score, sources, timeout, query=query, session_key=session_key)
-        limit = max_results or self.settings.search.query.max_results
         sync = self.settings.search.sync
         end = None if timeout is None else Deadline.after(timeout)
         left = self._service().before_search(end, progress) if wait or sync.embed_on_search else ""
-        steps = self._steps
+        steps = self._steps()
         rewritten = self.host.rewrite_query(query) if self.host.listened["query"] else query
-        request = steps.request(rewritten, limit=limit, sources=sources, session_key=session_key)
+        request = steps.request(rewritten, max_results, sources=sources, session_key=session_key)
         search = self._backends().search_of(
             request.query,
             end or Deadline.after(SEARCH_SECONDS),
@@ -325,14 +311,10 @@ class Memory:
         """
         from commonplace.health.status import status_of
 
-        try:
-            backends: Backend | FallbackMemoryManager | CommonplaceError = self._backends()
-        except CommonplaceError as error:
-            backends = error
         return status_of(
             self.settings,
-            backends,
-            choice=self._embedding.choice,
+            self._backends,
+            choice=lambda: self._embedding().choice(),
             notices=(*self.settings.warnings, *self._source_notices, *self.host.switch_notices()),
             plugins=self.host.plugins(),
             deep=deep,
@@ -350,8 +332,10 @@ class Memory:
             backends, self._backend = self._backend, None
         if backends is not None:
             backends.close()
-        for made in {"_plugin_tools", "_embedding"} & vars(self).keys():
-            getattr(self, made).close()
+        if self._tools is not None:
+            self._tools.close()
+        if self._chooser is not None:
+            self._chooser.close()
         self.host.close()
 
     def _service(self) -> SyncService:
@@ -364,7 +348,7 @@ class Memory:
                 self._sync_service = SyncService(
                     self.settings.search.sync,
                     self._sync_backend,
-                    embeds=partial(embeds, self.host, self.settings, self._embedding.service),
+                    embeds=partial(embeds, self.host, self.settings, self._embedding().service),
                     listener=self._on_sync,
                     clock=self._clock,
                     shown_as=f"{self.settings.index_path}.watch",
@@ -388,14 +372,26 @@ class Memory:
                     self.settings,
                     self._sources,
                     self._analyser,
-                    lambda: self._embedding.service(),  # noqa: PLW0108 - made by the first call
+                    lambda: self._embedding().service(),
                     vectors_expected=may_have_provider(self.settings, self._env),
                     unasked=self._unasked,
                     clock=self._clock,
                 )
             return self._backend
 
-    @cached_property
+    def _embedding(self) -> EmbeddingChooser:
+        with self._opening:
+            if self._chooser is None:
+                from commonplace.embedding.choice import EmbeddingChooser
+
+                given = self.host, self.settings, self._env, self._clock, self._on_upload
+                self._chooser = EmbeddingChooser(*given)
+            return self._chooser
+
     def _steps(self) -> Searcher:
-        given = self.host, self.settings, self._analyser, self._sources, self._clock
-        return make_searcher(*given, permit_of(self.settings, self._clock, self._on_upload))
+        with self._opening:
+            if self._searcher is None:
+                given = self.host, self.settings, self._analyser, self._sources, self._clock
+                permit = permit_of(self.settings, self._clock, self._on_upload)
+                self._searcher = make_searcher(*given, permit)
+            return self._searcher

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,7 +20,9 @@ from commonplace import (
     PathNotAllowedError,
     WorkspaceError,
 )
+from commonplace.embedding import choice
 from commonplace.errors import MemoryDisabledError
+from commonplace.tools import plugins
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -393,3 +398,26 @@ def test_a_single_note_is_found_with_a_score_to_be_seen(opener: Opener, tmp_path
     write(tmp_path / "one", "MEMORY.md", "The spare key hangs in the shed.\n")
     (hit,) = opener(workspace=tmp_path / "one").search("spare key").hits
     assert hit.score > 0.05
+
+
+def test_threads_share_the_parts_that_are_made_at_their_first_use(
+    opener: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = opener()
+    both = threading.Barrier(2)
+
+    def met(part: type) -> Callable[..., object]:
+        def make(*given: object) -> object:
+            with suppress(threading.BrokenBarrierError):
+                both.wait(0.05)  # for the other thread, if that makes one, too
+            return part(*given)
+
+        return make
+
+    for part in (choice.EmbeddingChooser, plugins.PluginTools):
+        monkeypatch.setattr(f"{part.__module__}.{part.__name__}", met(part))
+    for get in (memory._embedding, lambda: memory.plugin_tools):
+        both.reset()
+        with ThreadPoolExecutor(2) as threads:
+            one, other = threads.map(lambda get: get(), [get, get])
+        assert one is other

@@ -65,7 +65,7 @@ class Watched:
     def finds(self, word: str, *paths: str) -> bool:
         """Whether exactly ``paths`` are in the index under ``word``: no file is looked at."""
         query = f'"{word}"'
-        steps = self.memory._steps
+        steps = self.memory._steps()
         request = steps.request(query, limit=20)
         search = self.memory._backends().search_of(request.query, NEVER)
         answer = steps.ask(search, request)

@@ -41,7 +41,7 @@ _ASKED_SECONDS = 10.0
 
 def status_of(
     settings: Settings,
-    backends: Backend | FallbackMemoryManager | CommonplaceError,
+    backends: Callable[[], Backend | FallbackMemoryManager],
     *,
     choice: Callable[[], Choice],
     notices: tuple[str, ...],
@@ -52,15 +52,17 @@ def status_of(
 ) -> Status:
     """The status of every part; a part that fails is described, nothing is raised.
 
-    ``backends`` is an error if they could not be opened. ``choice`` selects the embedding
+    ``backends`` opens them, which may fail. ``choice`` selects the embedding
     provider and is called only if an index keeps vectors. ``clock`` gives epoch seconds.
     """
     warnings = [*notices, *(info.failure for info in plugins if info.error)]
     found = _Found()
-    if isinstance(backends, CommonplaceError):
-        warnings.append(str(backends))
+    try:
+        opened = backends()
+    except CommonplaceError as error:
+        warnings.append(str(error))
     else:
-        found = _status_of_backends(backends, deep=deep, warnings=warnings)
+        found = _status_of_backends(opened, deep=deep, warnings=warnings)
     pending, health = found.pending, found.health
     store = health.store or StoreHealth(settings.index_path, 0, 0, writable=False)
     warnings += [*_pending_warnings(pending), *store.notices]

@@ -114,12 +114,13 @@ class Searcher:
     def request(
         self,
         text: str,
+        limit: int | None = None,
         *,
-        limit: int,
         sources: Collection[str] | None = None,
         session_key: str = "",
     ) -> Request:
-        """Parse and analyse a query as it was typed."""
+        """Parse and analyse a query as it was typed; ``limit`` is by default the configured one."""
+        limit = limit or self._settings.query.max_results
         parsed = parse_query(text, self._today)
         where, typed = parsed.where, parsed.where.sources
         if sources is not None:

@@ -9,7 +9,7 @@ import pytest
 
 from commonplace.config.load import load_settings
 from commonplace.embedding.choice import Choice
-from commonplace.errors import IndexCorruptError, UnavailableError
+from commonplace.errors import CommonplaceError, IndexCorruptError, UnavailableError
 from commonplace.fallback.backend import BackendsStatus
 from commonplace.health.status import status_of
 from commonplace.host.reports import PluginInfo
@@ -54,8 +54,13 @@ def settings(tmp_path: Path) -> Any:
 
 
 def status(settings: Any, backends: Any, *, deep: bool = False, **more: Any) -> Status:
+    def opened() -> Any:
+        if isinstance(backends, CommonplaceError):
+            raise backends
+        return backends
+
     facts = {"choice": lambda: Choice(None), "notices": (), "plugins": (), **more}
-    return status_of(settings, backends, deep=deep, clock=lambda: AT, **facts)
+    return status_of(settings, opened, deep=deep, clock=lambda: AT, **facts)
 
 
 def backends(

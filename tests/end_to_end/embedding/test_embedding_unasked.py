@@ -172,7 +172,7 @@ def test_nothing_leaves_in_the_background_that_the_user_did_not_agree_to(
     world: World, host: str, named: bool, policy: Any, agreed: bool, may: bool
 ) -> None:
     memory = world.open()
-    service = memory._embedding.service()
+    service = memory._embedding().service()
     assert service is not None
     assert service.primary is not None
     path = str(world.root / "uploads.json")

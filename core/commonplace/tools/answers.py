@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from commonplace.errors import CallerError, CommonplaceError
 from commonplace.graphemes import floor_boundary
 from commonplace.model.prompt import DATA_NOTICE, fenced
 from commonplace.model.search import messages_of, shown_to_agent
@@ -13,7 +14,6 @@ from commonplace.model.tuples import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from commonplace.errors import CommonplaceError
     from commonplace.model.reports import NoteText
     from commonplace.model.search import Hit, SearchResult
 
@@ -74,7 +74,8 @@ def lines_read(note: NoteText, *, budget: int, limited: bool) -> ToolAnswer:
 def refused(error: CommonplaceError, *, unavailable: bool, empty: dict[str, Any]) -> ToolAnswer:
     """The answer where memory could not answer; ``empty`` are the names a success would have."""
     away = "go on without memory, and say that it could not be asked"
-    action = error.hint or (away if unavailable else "correct the arguments, and call again")
+    correctable = isinstance(error, CallerError) and not unavailable
+    action = error.hint or ("correct the arguments, and call again" if correctable else away)
     head = "Memory is not available" if unavailable else "Memory did not answer"
     data = {
         **empty,

@@ -189,7 +189,11 @@ class MemoryTools:
         except CommonplaceError as error:
             return _refusal(name, error)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - an agent's turn must not end by our mistake
-            return _refusal(name, UnavailableError(f"{type(error).__name__} in {name}"))
+            from commonplace.host.events import logger
+
+            logger().exception("the tool %s failed by a mistake in its code", name)
+            what = f"a mistake in the code of {name}: {type(error).__name__}, see the log"
+            return _refusal(name, CommonplaceError(what))
 
     def memory_search(
         self,

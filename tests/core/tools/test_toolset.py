@@ -136,6 +136,20 @@ def test_whatever_memory_raises_is_an_answer(
         assert answer.data["unavailable"] is True
 
 
+def test_a_mistake_in_the_code_is_logged_and_named_as_one(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("the real reason")
+
+    monkeypatch.setattr(memory, "search", fail)
+    answer = MemoryTools(memory).call("memory_search", {"query": "x"})
+    assert "a mistake in the code of memory_search: ZeroDivisionError" in answer.text
+    assert "go on without memory" in answer.text
+    assert answer.data["unavailable"] is False
+    assert "the real reason" in caplog.text
+
+
 @settings(max_examples=300)
 @given(name=st.sampled_from(["memory_search", "memory_get"]) | st.text(max_size=9), arguments=JSON)
 def test_no_call_raises(tools: MemoryTools, name: str, arguments: object) -> None:

@@ -18,7 +18,9 @@ from commonplace.errors import (
 )
 from commonplace.files.reading import split_citation
 from commonplace.files.roots import ENDINGS
+from commonplace.model.search import MOST_RESULTS
 from commonplace.model.tools import ToolAnswer, ToolDefinition, is_direct
+from commonplace.text.query import check_numbers
 from commonplace.tools.answers import Shape, found, lines_read, refused
 from commonplace.tools.changes import CHANGING, ChangingTools, unchanged
 from commonplace.tools.definitions import (
@@ -297,10 +299,12 @@ class MemoryTools:
         Raises what :meth:`Memory.search <commonplace.memory.Memory.search>` does.
         """
         default = self._memory.settings.search.query.max_results
+        check_numbers(1, MOST_RESULTS, max_results=max_results)
         limit = default if max_results is None else max_results
+        more = 0 if self.direct else _OVERFETCH
         result = self._memory.search(
             query[:LONGEST_QUERY],
-            max_results=limit if self.direct else limit + _OVERFETCH,
+            max_results=min(limit + more, MOST_RESULTS),
             min_score=min_score,
             sources=sources,
             session_key=self._session_key,

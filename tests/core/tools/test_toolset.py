@@ -102,6 +102,15 @@ def test_a_search_for_programs_raises_and_cuts_a_long_query(
     assert asked == ["x" * 2000]
 
 
+@pytest.mark.parametrize("session_key", ["", GROUP])
+def test_every_chat_may_ask_for_as_many_hits_as_a_program(memory: Memory, session_key: str) -> None:
+    tools = MemoryTools(memory, session_key=session_key)
+    assert tools.search("staging", max_results=1_000).hits
+    for wrong in (0, -5, 1_001):
+        with pytest.raises(CallerError, match=f"from 1 to 1,000, not {wrong}"):
+            tools.search("staging", max_results=wrong)
+
+
 def test_an_unknown_tool_and_a_wrong_argument_are_answers(tools: MemoryTools) -> None:
     unknown = tools.call("memory_delete", {})
     assert unknown.failed

@@ -136,8 +136,8 @@ def test_what_goes_wrong_in_a_plugins_tool_is_an_answer(opened: Callable[..., Me
         assert "not like that" in wrong.text
         assert "another way" in wrong.text
         faults = {
-            "crash": "ValueError in",
-            "exit": "SystemExit in",
+            "crash": "code of echo: ValueError",
+            "exit": "code of echo: SystemExit",
             "none": "answered with NoneType",
         }
         for text, words in faults.items():

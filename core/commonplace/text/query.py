@@ -42,8 +42,8 @@ def check_search(
         _refuse("min_score", "a number from 0 to 1", min_score)
     if timeout is not None and not (_is_number(timeout) and timeout > 0):  # type: ignore[operator]  # it is a number
         _refuse("timeout", "a number of seconds above 0", timeout)
-    if sources is not None and not _are_names(sources):
-        _refuse("sources", "a list of texts", sources)
+    if sources is not None and not (_are_names(sources) and sources):
+        _refuse("sources", "a list of one text or more, or left out", sources)
 
 
 def check_texts(**given: object) -> None:

@@ -28,7 +28,6 @@ def search(**given: Any) -> None:
         {"min_score": 1.0},
         {"timeout": 0.1},
         {"timeout": inf},
-        {"sources": []},
         {"sources": ("memory",)},
         {"sources": frozenset({"memory", "sessions"})},
         {"sources": {"memory": 1}.keys()},
@@ -44,7 +43,10 @@ def test_what_a_search_may_be_asked(given: dict[str, Any]) -> None:
         *(({"limit": value}, "max_results") for value in (0, -1, 1001, 10**30, 6.0, True, "6")),
         *(({"min_score": value}, "min_score") for value in (nan, inf, -0.1, 1.1, "0.5", True)),
         *(({"timeout": value}, "timeout") for value in (0, -1, nan, "1", True)),
-        *(({"sources": value}, "sources") for value in ("memory", b"m", 3, [1], iter(["a"]))),
+        *(
+            ({"sources": value}, "sources")
+            for value in ("memory", b"m", 3, [1], iter(["a"]), [], ())
+        ),
         *(({"query": value}, "query") for value in (None, b"words", 3, ["words"])),
         ({"session_key": None}, "session_key"),
     ],

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 from commonplace.errors import (
     CallerError,
     CommonplaceError,
+    DeclinedError,
     IndexBusyError,
     UnavailableError,
     reason_of,
@@ -187,7 +188,7 @@ class SyncService:
             request = request._replace(until=end.sooner(end.remaining() / 2))
         try:
             return undone(self.sync(request))
-        except UnavailableError as error:
+        except (UnavailableError, DeclinedError) as error:
             return f"the notes could not be embedded first: {reason_of(error)}"
 
     def embed(self) -> None:

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from commonplace.config.search import SyncSettings
-from commonplace.errors import CallerError, IndexBusyError, IndexReadOnlyError
+from commonplace.errors import (
+    CallerError,
+    CommonplaceError,
+    DeclinedError,
+    IndexBusyError,
+    IndexReadOnlyError,
+    UnavailableError,
+)
 from commonplace.model.reports import Embedding, SyncReport
 from commonplace.sync.queue import SyncRequest
 from commonplace.sync.service import History, SyncService, undone
@@ -328,6 +335,19 @@ def test_other_failures_are_reported_at_once_also_mistakes(making: Making) -> No
     last = house.service.state().last
     assert last is not None
     assert last.failing_since is not None
+
+
+@pytest.mark.parametrize("error", [UnavailableError("no index"), DeclinedError("not this one")])
+def test_a_sync_before_a_search_that_fails_is_a_note_of_the_search(
+    making: Making, error: CommonplaceError
+) -> None:
+    def fail(*_: object) -> SyncReport:
+        raise error
+
+    house = making()
+    house.answer = fail
+    left = house.service.before_search(None, None)
+    assert left == f"the notes could not be embedded first: {error}"
 
 
 def test_a_listener_that_fails_does_no_harm(making: Making) -> None:

@@ -20,7 +20,7 @@ from commonplace.assembly import (
     watched_paths,
 )
 from commonplace.errors import CallerError
-from commonplace.host.border import scanned
+from commonplace.index.planning import documents_of
 from commonplace.resilience.deadline import NEVER, Deadline
 from commonplace.search.search import SEARCH_SECONDS, Searcher, make_searcher
 from commonplace.text.query import check_numbers, check_search, check_texts
@@ -76,6 +76,7 @@ class Memory:
         self._analyser = analyser_of(settings)
         self._sources, self._source_notices = make_sources(host, settings)
         self._closed = False
+        self._closing: list[Callable[[], object]] = []
         # Held while one of these parts is made: threads share it.
         self._opening = RLock()
         self._backend: Backend | FallbackMemoryManager | None = None
@@ -92,6 +93,7 @@ class Memory:
                 from commonplace.tools.plugins import PluginTools
 
                 self._tools = PluginTools(self.host, self.settings, self._embedding)
+                self._closing.append(self._tools.close)
             return self._tools
 
     @classmethod
@@ -111,7 +113,8 @@ class Memory:
         """Open the memory of ``agent`` in ``workspace``, configured by a file or a mapping.
 
         What is not given comes from the environment, configuration files and defaults; see
-        ``docs/configuration.md``. ``env`` replaces ``os.environ``; ``host`` the installed plugins.
+        ``docs/configuration.md``. ``env`` replaces ``os.environ``; ``host`` the installed plugins:
+        memories may share it, so it stays open when this one is closed.
 
         With ``watch`` changed files are indexed in the background until :meth:`close`; see
         :meth:`watch`. With ``one_shot`` a search starts no background work, which suits a process
@@ -129,11 +132,13 @@ class Memory:
 
         check_opening(workspace, agent, config)
         env = os.environ if env is None else env
-        host = host or PluginHost(cache_dir=cache_dir(env), env=env)
+        given, host = host, host or PluginHost(cache_dir=cache_dir(env), env=env)
         place = os.fspath(workspace) if workspace is not None else None
         settings = configured(host, workspace=place, agent=agent, config=config, env=env)
         more = dict[str, Any](one_shot=one_shot, on_sync=on_sync, on_upload=on_upload)
         memory = cls(settings, host, env=env, **more)
+        if given is None:
+            memory._closing.append(host.close)
         if watch:
             memory.watch()
         return memory
@@ -211,7 +216,8 @@ class Memory:
         changed is indexed and embedded first.
 
         Raises :class:`~commonplace.errors.UnavailableError` if no backend can answer (an empty
-        result is no failure), :class:`~commonplace.errors.ScopeDeniedError` if that chat may not.
+        result is no failure), :class:`~commonplace.errors.DeclinedError` if none can answer this
+        query honestly, :class:`~commonplace.errors.ScopeDeniedError` if that chat may not.
         """
         if self.host.listened["search"] and self.host.wraps_search():
             more = dict[str, Any](timeout=timeout, wait=wait, progress=progress, sources=sources)
@@ -238,8 +244,7 @@ class Memory:
         ranked = steps.rank(answer, request, now=self._clock(), deadline=end or NEVER)
         chosen = steps.choose(ranked, answer, request, search.freshness, min_score=min_score)
         result = steps.present(chosen, answer, request, search)
-        if left:
-            result = result.replace(notes=(*result.notes, left))
+        result = result.replace(notes=(*result.notes, left)) if left else result
         if self.host.listened["events"] and (events := self.host.events) is not None:
             events.searched(query, result)
         if not self._one_shot and (session_key or result.stale > 0):
@@ -282,8 +287,7 @@ class Memory:
         check_numbers(500, budget=budget)
         tools = MemoryTools(self, session_key=session_key, seconds=None)
         sections = self.host.prompt_sections(self.settings.agent, session_key)
-        room, now = budget or self.settings.search.limits.max_injected_chars, self._clock()
-        return recall(tools, sections=sections, query=query, budget=room, now=now)
+        return recall(tools, sections=sections, query=query, budget=budget, now=self._clock())
 
     def writer(self, *, origin: Origin = "owner", who: str, allowed: bool | None = None) -> Writer:
         """Return what changes the notes, on the word of ``origin``; ``who`` names what writes.
@@ -295,9 +299,11 @@ class Memory:
         return Writer(self, origin=origin, who=who, allowed=allowed, clock=self._clock)
 
     def notes(self) -> tuple[DocumentRef, ...]:
-        """All notes and other documents, by path; those that cannot be listed are in the status."""
-        found = (ref for source in self._sources for ref in scanned(source).documents)
-        return tuple(sorted(found, key=lambda ref: ref.path))
+        """All notes and other documents, by path; folders that cannot be read are in the status.
+
+        Raises :class:`~commonplace.errors.UnavailableError` if nothing but such folders is found.
+        """
+        return documents_of(self._sources)
 
     @property
     def sync_state(self) -> SyncState | None:
@@ -332,11 +338,8 @@ class Memory:
             backends, self._backend = self._backend, None
         if backends is not None:
             backends.close()
-        if self._tools is not None:
-            self._tools.close()
-        if self._chooser is not None:
-            self._chooser.close()
-        self.host.close()
+        for close in reversed(self._closing):
+            close()
 
     def _service(self) -> SyncService:
         with self._opening:
@@ -367,11 +370,9 @@ class Memory:
             if self._closed:
                 raise CallerError("this memory is closed", hint="open another one")
             if self._backend is None:
+                given = self.host, self.settings, self._sources, self._analyser
                 self._backend = make_backends(
-                    self.host,
-                    self.settings,
-                    self._sources,
-                    self._analyser,
+                    *given,
                     lambda: self._embedding().service(),
                     vectors_expected=may_have_provider(self.settings, self._env),
                     unasked=self._unasked,
@@ -386,6 +387,7 @@ class Memory:
 
                 given = self.host, self.settings, self._env, self._clock, self._on_upload
                 self._chooser = EmbeddingChooser(*given)
+                self._closing.append(self._chooser.close)
             return self._chooser
 
     def _steps(self) -> Searcher:

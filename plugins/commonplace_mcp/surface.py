@@ -209,7 +209,7 @@ class Surface:
     def resources(self, cursor: object) -> tuple[list[Json], str | None]:
         """A page of notes by agent and path, and the cursor of the next page.
 
-        Raises :class:`RefusedError` for a cursor that is not ours.
+        Raises :class:`RefusedError` for a cursor that is not ours, and where memory is unavailable.
         """
         after: tuple[int, str] = (0, "")
         if cursor is not None:
@@ -230,7 +230,11 @@ class Surface:
             if number < after[0]:
                 continue
             _, tools = self._tools_or_refuse(agent)
-            yield from ((number, path) for path in tools.paths() if (number, path) > after)
+            try:
+                paths = tools.paths()
+            except CommonplaceError as error:
+                raise _unavailable(error) from None
+            yield from ((number, path) for path in paths if (number, path) > after)
 
     def read(self, uri: object) -> Json:
         """The text of a note.
@@ -305,7 +309,11 @@ class Surface:
         try:
             return self._tools(agent)
         except CommonplaceError as error:
-            raise RefusedError(f"Memory is not available: {reason_of(error)}") from None
+            raise _unavailable(error) from None
+
+
+def _unavailable(error: CommonplaceError) -> RefusedError:
+    return RefusedError(f"Memory is not available: {reason_of(error)}")
 
 
 def text_result(text: str, *, failed: bool) -> Json:

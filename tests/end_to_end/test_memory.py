@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -18,15 +19,20 @@ from commonplace import (
     Memory,
     NoteNotFoundError,
     PathNotAllowedError,
+    PluginHost,
+    UnavailableError,
     WorkspaceError,
 )
 from commonplace.embedding import choice
 from commonplace.errors import MemoryDisabledError
+from commonplace.plugin import hookimpl
 from commonplace.tools import plugins
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from commonplace import SearchResult
 
     Opener = Callable[..., Memory]
 
@@ -421,3 +427,33 @@ def test_threads_share_the_parts_that_are_made_at_their_first_use(
         with ThreadPoolExecutor(2) as threads:
             one, other = threads.map(lambda get: get(), [get, get])
         assert one is other
+
+
+def test_notes_of_a_workspace_that_has_gone_are_no_empty_list(
+    opener: Opener, workspace: Path
+) -> None:
+    memory = opener()
+    assert len(memory.notes()) == 3
+    shutil.rmtree(workspace)
+    with pytest.raises(UnavailableError, match="no document can be listed: "):
+        memory.notes()
+    workspace.mkdir()
+    assert memory.notes() == ()
+
+
+def test_a_host_that_memories_share_outlives_each_of_them(opener: Opener) -> None:
+    class Listener:
+        @hookimpl
+        def commonplace_searched(self, query: str, result: SearchResult) -> None:
+            assert result.backend
+            heard.append(query)
+
+    heard: list[str] = []
+    host = PluginHost(env={})
+    host.register(Listener(), name="listener")
+    one, other = opener(host=host), opener(host=host)
+    for memory in (one, other):
+        memory.search(f"port {len(heard)}")
+        memory.close()
+    assert host.close(timeout=60)
+    assert len(heard) == 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
+from commonplace.errors import UnavailableError
 from commonplace.files.roots import file_stamp
 from commonplace.host.border import scanned
 from commonplace.index.builds import fingerprint_of, is_current
@@ -222,6 +223,22 @@ def scan_sources(
         return scans
     documents = list(known())
     return [scan._replace(report=_judged(scan.report, scan.source, documents)) for scan in scans]
+
+
+def documents_of(sources: Iterable[Source]) -> tuple[DocumentRef, ...]:
+    """What ``sources`` find, by path.
+
+    Raises :class:`~commonplace.errors.UnavailableError` if that is nothing but roots that could not
+    be looked at.
+    """
+    reports = [scanned(source) for source in sources]
+    found = (ref for report in reports for ref in report.documents)
+    documents = tuple(sorted(found, key=lambda ref: ref.path))
+    failed = [failure for report in reports for failure in report.failed_roots]
+    if failed and not documents:
+        reasons = "; ".join(f"{one.root or 'notes'}: {one.reason}" for one in failed)
+        raise UnavailableError(f"no document can be listed: {reasons}")
+    return documents
 
 
 def with_scans(report: SyncReport, scans: Sequence[SourceScan]) -> SyncReport:

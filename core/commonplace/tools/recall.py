@@ -39,21 +39,21 @@ def recall(
     *,
     sections: Sequence[str],
     query: str | None,
-    budget: int,
+    budget: int | None,
     now: float,
 ) -> Recall:
     """The block for a session's start, or with ``query`` what is found for it instead of the notes.
 
     With a query, what plugins recall comes first, in half of the room at most, then passages.
 
-    ``budget`` are characters for all of it. ``sections`` are what plugins add, in their order.
-    Notes are shown to direct chats alone: the curated memory, and the logs of today and yesterday
-    at ``now`` (epoch seconds) in the time zone ``query.timeZone``; of a log
-    that does not fit, its end. Notes that cannot be read are left out.
+    ``budget`` are characters for all of it, by default those of ``tools``. ``sections`` are what
+    plugins add, in their order. Notes are shown to direct chats alone: the curated memory, and the
+    logs of today and yesterday at ``now`` (epoch seconds) in the time zone ``query.timeZone``; of a
+    log that does not fit, its end. Notes that cannot be read are left out.
     """
     parts = [tools.instructions]
     parts += [section.strip() + "\n" for section in sections if section.strip()]
-    left = budget - sum(map(len, parts)) - len(parts)
+    left = (budget or tools.budget) - sum(map(len, parts)) - len(parts)
     if query is not None:
         if added := tools.recalled(query, budget=max(left // 2, 0)):
             parts.append(added)

@@ -113,7 +113,8 @@ class MemoryTools:
 
     Citations follow ``memory.citations`` (``auto``: direct chats only). A chat that is not direct
     (its key names a group or a channel) sees neither ``MEMORY.md`` nor conversations. ``direct``
-    and ``cited`` say which it is, and whether answers name their sources.
+    and ``cited`` say which it is, and whether answers name their sources; ``budget`` is
+    ``limits.maxInjectedChars``.
     """
 
     def __init__(
@@ -133,7 +134,7 @@ class MemoryTools:
         self.workspace = settings.workspace
         self.time_zone = settings.search.query.time_zone or ""
         self.cited = settings.citations == "on" or (settings.citations == "auto" and self.direct)
-        self._budget = settings.search.limits.max_injected_chars
+        self.budget = settings.search.limits.max_injected_chars
         self._recalls: RecallLog | None = None
         if settings.recalls.enabled:
             # Imported here: a session's start waits for these tools, and seldom records.
@@ -186,7 +187,7 @@ class MemoryTools:
         """
         try:
             tool, run = self._tool(name)
-            shape = Shape(self._budget if budget is None else budget, self.cited)
+            shape = Shape(self.budget if budget is None else budget, self.cited)
             return run(checked(tool, arguments), shape, progress)
         except CommonplaceError as error:
             return _refusal(name, error)

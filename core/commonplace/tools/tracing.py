@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from commonplace._version import __version__
 from commonplace.dirs import make_private_folder
-from commonplace.errors import CommonplaceError
+from commonplace.errors import CommonplaceError, UnavailableError
 from commonplace.model.plugins import Group
 from commonplace.model.tuples import NamedTuple
 
@@ -173,8 +173,15 @@ def content_stamp(memory: TracedMemory, citation: str) -> str:
 
 
 def notes_revision(memory: TracedMemory) -> str:
-    """A digest of which documents there are in which version: what an index is made from."""
-    return _digest("\n".join(f"{ref.source} {ref.path} {ref.stamp}" for ref in memory.notes()))
+    """A digest of which documents there are in which version: what an index is made from.
+
+    ``""`` where they cannot be listed.
+    """
+    try:
+        refs = memory.notes()
+    except UnavailableError:
+        return ""
+    return _digest("\n".join(f"{ref.source} {ref.path} {ref.stamp}" for ref in refs))
 
 
 def settings_fingerprint(settings: Settings) -> str:

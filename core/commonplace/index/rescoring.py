@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from commonplace.model.search import ChunkId, KeywordMatches, KeywordQuery, StoredChunk
 
+    _Topic = tuple[str, str, ChunkId | None]
+
 
 LEAST_CANDIDATES = 40
 """Where fewer are asked for, so many are scored. 60 moved nDCG@10 of no set by more than .007, up
@@ -53,7 +55,7 @@ def rescored(matches: KeywordMatches, query: KeywordQuery, limit: int) -> list[F
     """
     candidates, terms = matches.found, matches.terms
     weights = weights_of(query, matches.chunks, matches.holders or {})
-    several = any(item.chunk.path != candidates[0].chunk.path for item in candidates)
+    several = len({(item.chunk.source, item.chunk.path) for item in candidates}) > 1
     spread = several and not _is_one_word(query)
     topics = _topics(candidates, [one.counts for one in terms], weights) if spread else {}
     average = matches.average or 1.0
@@ -245,15 +247,16 @@ def rarity_of(stem: str) -> float:
     return english_levels().get(stem, RAREST) / HIGHEST
 
 
-def _topic_of(chunk: StoredChunk) -> ChunkId:
-    return chunk.path if chunk.day is None else chunk.id
+def _topic_of(chunk: StoredChunk) -> _Topic:
+    """The document; a chunk of a day's log is a topic of its own."""
+    return chunk.source, chunk.path, None if chunk.day is None else chunk.id
 
 
 def _topics(
     candidates: Sequence[Found],
     counts: Sequence[Mapping[str, float]],
     weights: Mapping[str, float],
-) -> dict[ChunkId, float]:
+) -> dict[_Topic, float]:
     """How much each document is about the query, by its candidates together: 0..1, the most is 1.
 
     A document's evidence is BM25 over all of them as one text, of no length. A day's log is about
@@ -261,7 +264,7 @@ def _topics(
     """
     if all(item.chunk.day is not None for item in candidates):
         return {}
-    documents: dict[ChunkId, dict[str, float]] = {}
+    documents: dict[_Topic, dict[str, float]] = {}
     for item, counted in zip(candidates, counts, strict=True):
         topic = _topic_of(item.chunk)
         if (sums := documents.get(topic)) is None:
@@ -270,17 +273,17 @@ def _topics(
         for token, count in counted.items():
             sums[token] = sums.get(token, 0.0) + count
     evidence = {
-        path: fsum(
+        topic: fsum(
             [
                 weights[token] * count * (_K1 + 1) / (count + _DOCUMENT_K)
                 for token, count in sums.items()
                 if token in weights
             ]
         )
-        for path, sums in documents.items()
+        for topic, sums in documents.items()
     }
     most = max(evidence.values(), default=0.0)
-    return {path: score / most for path, score in evidence.items()} if most > 0 else {}
+    return {topic: score / most for topic, score in evidence.items()} if most > 0 else {}
 
 
 def _spread(made: Sequence[_Scored]) -> list[_Scored]:

@@ -138,6 +138,15 @@ def test_a_document_about_the_query_raises_its_passages() -> None:
     assert order(dated, query) == [2, 0, 1]
 
 
+def test_documents_of_two_sources_with_one_path_are_two() -> None:
+    counts = [{"ferry": 1.0}, {"ferry": 1.0}, {"anchor": 3.0}]
+    query = KeywordQuery(should=("ferry", "anchor"))
+    matches = made(counts, paths=["a.md", "b.md", "b.md"], holders={"ferry": 2, "anchor": 1})
+    *others, last = matches.found
+    moved = last._replace(chunk=last.chunk._replace(source="mails"))
+    assert order(matches._replace(found=(*others, moved)), query) == [2, 0, 1]
+
+
 def test_passages_of_one_document_do_not_fill_the_list() -> None:
     counts = [{"ferry": 1.0, "anchor": 1.0}] * 3 + [{"ferry": 1.0, "anchor": 0.95}]
     paths = ["memory/a.md"] * 3 + ["memory/b.md"]

@@ -29,15 +29,18 @@ from commonplace.flush.machine import FlushMark as FlushMark
 from commonplace.flush.plan import FlushPlan as FlushPlan
 from commonplace.flush.plan import flush_plan as flush_plan
 from commonplace.flush.runner import FlushReport as FlushReport
+from commonplace.flush.session import FlushableMemory as FlushableMemory
 from commonplace.flush.session import FlushAnswer as FlushAnswer
 from commonplace.flush.session import FlushSession as FlushSession
 from commonplace.host.host import PluginHost as PluginHost
+from commonplace.host.reports import PluginInfo as PluginInfo
 from commonplace.memory import Memory as Memory
 from commonplace.model.documents import DocumentRef as DocumentRef
 from commonplace.model.documents import Finding as Finding
 from commonplace.model.documents import Fix as Fix
 from commonplace.model.documents import RootFailure as RootFailure
 from commonplace.model.documents import SpaceInfo as SpaceInfo
+from commonplace.model.documents import Trust as Trust
 from commonplace.model.groups import BatchesState as BatchesState
 from commonplace.model.groups import CacheState as CacheState
 from commonplace.model.groups import EmbeddingState as EmbeddingState
@@ -82,6 +85,7 @@ from commonplace.tools.memory_files import MemoryFiles as MemoryFiles
 from commonplace.tools.plugins import PluginTools as PluginTools
 from commonplace.tools.recall import Recall as Recall
 from commonplace.tools.toolset import MemoryTools as MemoryTools
+from commonplace.tools.toolset import SearchableMemory as SearchableMemory
 from commonplace.writing.writer import Writer as Writer
 
 __all__: list[str]  # noqa: PYI035  # all that is imported here

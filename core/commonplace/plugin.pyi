@@ -91,6 +91,7 @@ from commonplace.hookspecs import ProviderRegistrar as ProviderRegistrar
 from commonplace.hookspecs import RankerRegistrar as RankerRegistrar
 from commonplace.hookspecs import SourceRegistrar as SourceRegistrar
 from commonplace.hookspecs import ToolRegistrar as ToolRegistrar
+from commonplace.host.discovery import Kind as Kind
 from commonplace.host.host import PluginHost as PluginHost
 from commonplace.index.bm25 import bm25 as bm25
 from commonplace.index.bm25 import hit_order as hit_order
@@ -142,6 +143,8 @@ from commonplace.model.plugins import Credentials as Credentials
 from commonplace.model.plugins import Group as Group
 from commonplace.model.plugins import Mount as Mount
 from commonplace.model.plugins import Probe as Probe
+from commonplace.model.plugins import Registration as Registration
+from commonplace.model.plugins import SwitchRule as SwitchRule
 from commonplace.model.plugins import WrongValueError as WrongValueError
 from commonplace.model.plugins import hookimpl as hookimpl
 from commonplace.model.plugins import setting as setting

@@ -17,7 +17,7 @@ import pytest
 import commonplace
 import commonplace.plugin
 import commonplace.testing
-from commonplace import AsyncMemory, CommonplaceError, Memory
+from commonplace import AsyncMemory, CommonplaceError, Memory, MemoryTools, PluginHost
 from commonplace.model.tuples import Record
 
 ELSEWHERE = {*dir(builtins), *dir(typing), *dir(collections.abc), "PathLike", "os", "Settings"}
@@ -59,6 +59,14 @@ def test_every_type_that_a_public_class_names_can_be_imported(public: type) -> N
         named |= set(re.findall(r":class:`~?(?:[\w.]*\.)?(\w+)`", text))
     missing = {name for name in named if name[0].isupper()} - ELSEWHERE - set(dir(commonplace))
     assert not missing
+
+
+@pytest.mark.parametrize("public", [PluginHost, MemoryTools], ids=lambda public: public.__name__)
+def test_every_type_that_hosts_and_tools_name_is_in_a_door(public: type) -> None:
+    named = set(re.findall(r"[A-Za-z_]\w*", " ".join(annotations_of(public))))
+    doors = {*dir(commonplace), *dir(commonplace.plugin)}
+    inner = {"Entry", "EntryPoint", "EventBus"}  # of a host's own
+    assert {name for name in named if name[0].isupper()} - ELSEWHERE - doors <= inner
 
 
 def annotations_of(public: type) -> list[str]:

@@ -310,7 +310,7 @@ class BackendSearch:
     ) -> None:
         self.backend = backend.id
         self.freshness = Freshness()
-        self.doubt: UnavailableError | None = None
+        self.update_error: UnavailableError | None = None
         self._backend = backend
         self._deadline = deadline
         self._updates = update
@@ -326,15 +326,15 @@ class BackendSearch:
         freshen = partial(self._freshen, paths=self._changed() if self._changed else None)
         try:
             self.freshness = self._backend.call("sync", freshen, deadline or self._deadline)
-            self.doubt = None
+            self.update_error = None
         except (UnavailableError, DeclinedError) as error:
-            self.doubted(error)
+            self.record_update_failure(error)
         # However long that took, half of the time is left for the answer.
         self._deadline = self._deadline.at_least(self._at_least)
 
-    def doubted(self, error: UnavailableError | DeclinedError) -> None:
+    def record_update_failure(self, error: UnavailableError | DeclinedError) -> None:
         """The index could not be updated because of ``error``: it may hold nothing."""
-        self.doubt = (
+        self.update_error = (
             error
             if isinstance(error, UnavailableError)
             else UnavailableError(str(error), hint=error.hint)
@@ -363,8 +363,8 @@ class BackendSearch:
                 return checked_arms(search(), self.backend)
 
         arms = self._backend.call("search", ask, until)
-        if self.doubt is not None and not any(arm.found for arm in arms):
-            raise self.doubt
+        if self.update_error is not None and not any(arm.found for arm in arms):
+            raise self.update_error
         return _with_finite_scores(arms)
 
     def ask_again(

@@ -164,22 +164,22 @@ class FallbackMemoryManager:
 
 
 class _Gate:
-    """Passes progress on until it is shut: what was given up may go on for a while unseen."""
+    """Passes progress on until it is closed: what was given up may go on for a while unseen."""
 
     def __init__(self, progress: ProgressCallback | None) -> None:
         self._progress = progress
-        self.shut = False
+        self.closed = False
 
     def __call__(self, progress: Progress) -> None:
-        if self._progress is not None and not self.shut:
+        if self._progress is not None and not self.closed:
             self._progress(progress)
 
 
 class _Attempt:
     """One backend of a chain in one search: its index is updated once, unless that failed lately.
 
-    ``spared`` says that the update was left out for an earlier failure; ``spent`` is the deadline
-    of an update that failed.
+    ``update_skipped`` says that the update was left out for an earlier failure; ``update_deadline``
+    is the deadline of an update that failed.
     """
 
     def __init__(self, backend: Backend, deadline: Deadline, options: UpdateOptions) -> None:
@@ -187,25 +187,25 @@ class _Attempt:
         self.gate = _Gate(options.get("progress"))
         own: UpdateOptions = {**options, "progress": self.gate, "changed": None}
         self.search = BackendSearch(backend, deadline, **own)
-        self.spared = False
-        self.spent: Deadline | None = None
+        self.update_skipped = False
+        self.update_deadline: Deadline | None = None
         self.error: UnavailableError | DeclinedError | None = None
         self._done = not options.get("update")
 
-    def update(self, deadline: Deadline, *, insist: bool) -> None:
-        """Update the index, once; only with ``insist`` if that failed lately."""
-        if self._done and not self.spared:
+    def update(self, deadline: Deadline, *, ignore_breaker: bool) -> None:
+        """Update the index, once; with ``ignore_breaker`` also if that failed lately."""
+        if self._done and not self.update_skipped:
             return
         self._done = True
-        self.spared = not insist and not self.backend.guard.allows("sync")
-        if self.spared:
+        self.update_skipped = not ignore_breaker and not self.backend.guard.allows("sync")
+        if self.update_skipped:
             failure = self.backend.guard.failure("sync")
             reason = failure.reason if failure else f"{self.backend.id} failed lately"
-            self.search.doubted(UnavailableError(reason))
+            self.search.record_update_failure(UnavailableError(reason))
         else:
             self.search.update(deadline)
-            if self.search.doubt is not None:
-                self.gate.shut, self.spent = True, deadline
+            if self.search.update_error is not None:
+                self.gate.closed, self.update_deadline = True, deadline
 
 
 class ChainSearch:
@@ -241,7 +241,7 @@ class ChainSearch:
             failure = attempt.backend.guard.failure("search")
             if failure is None or not failure.retry_in:
                 share = self._share(len(self._attempts))
-                attempt.update(share.sooner(share.remaining() / 2), insist=self._alone)
+                attempt.update(share.sooner(share.remaining() / 2), ignore_breaker=self._alone)
                 return
 
     def ask(self, query: Query, *, where: Where, limit: int) -> tuple[Arm, ...]:
@@ -253,30 +253,30 @@ class ChainSearch:
         """
         for attempt in self._attempts:
             attempt.error = None
-        passed = 0
-        shut: list[_Attempt] = []
-        for insist, attempts in ((False, self._attempts), (True, shut)):
+        failed = 0
+        skipped: list[_Attempt] = []
+        for ignore_breaker, attempts in ((False, self._attempts), (True, skipped)):
             for attempt in attempts:
-                if not insist and not attempt.backend.guard.allows("search"):
-                    shut.append(attempt)
+                if not ignore_breaker and not attempt.backend.guard.allows("search"):
+                    skipped.append(attempt)
                     continue
-                share = self._share(len(self._attempts) - passed)
+                share = self._share(len(self._attempts) - failed)
                 half = share.remaining() / 2
-                attempt.update(share.sooner(half), insist=insist or self._alone)
+                attempt.update(share.sooner(half), ignore_breaker=ignore_breaker or self._alone)
                 # A first index takes as long as it needs where no other backend could answer.
                 until = share.at_least(half)
-                if attempt.spent is not None and not self._alone:
+                if attempt.update_deadline is not None and not self._alone:
                     # One that cannot be reached costs that once; an old index answers at once.
-                    until = attempt.spent.at_least(min(half, _LAST_TRY_SECONDS))
+                    until = attempt.update_deadline.at_least(min(half, _LAST_TRY_SECONDS))
                 try:
                     arms = attempt.search.ask(query, where=where, limit=limit, deadline=until)
                 except (UnavailableError, DeclinedError) as error:
-                    if attempt.spared and error is attempt.search.doubt:
-                        shut.append(attempt)  # its sync was left out, and may work again
+                    if attempt.update_skipped and error is attempt.search.update_error:
+                        skipped.append(attempt)  # its sync was left out, and may work again
                     else:
                         attempt.error = error
-                        attempt.gate.shut = True
-                        passed += 1
+                        attempt.gate.closed = True
+                        failed += 1
                 else:
                     self._answered(attempt)
                     return arms
@@ -306,7 +306,7 @@ class ChainSearch:
         if attempt is first:
             return
         # One whose sync was left out was passed over for that, without a failure of its own.
-        error = first.error or first.search.doubt
+        error = first.error or first.search.update_error
         failure = first.backend.guard.failure("search")
         if failure is not None and not isinstance(error, DeclinedError):
             reason, since = failure.reason, failure.since

@@ -117,8 +117,8 @@ def make_rankers(
     """The rankers of ``chain``, guarded, and notes on those that cannot run.
 
     Where one is missing or cannot be made, or none fuses, those of ``default`` run in place of the
-    whole chain: without a fused score nothing can be ranked, and an order that a part is missing of
-    is not the one that was asked for. Of ``default`` itself, the others run.
+    whole chain: hits without a fused score cannot be ranked, and an incomplete chain does not rank
+    as the configuration asks. Where one of ``default`` itself is missing, its others run.
     """
     notes: list[str] = []
 

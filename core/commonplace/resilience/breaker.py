@@ -244,7 +244,8 @@ class BreakerFile:
     since may have fixed the part. ``patient`` is False for work that a caller
     waits for: its reason and since are known, and yet the first call of a process goes through.
 
-    A file that is missing, damaged or not ours is no record; one that cannot be written is not.
+    A file that is missing, damaged or not ours counts as no record. Where it cannot be written, the
+    record is not kept.
     """
 
     def __init__(self, path: str, *, mark: str = "", patient: bool = True) -> None:

@@ -45,8 +45,8 @@ class Lease:
     tells who holds the lease. With ``path=None`` it keeps the threads apart that share this object,
     and no more. ``what`` is written, in words for people.
 
-    A lease keeps apart who writes from this machine: a lock on a file of another machine's disk is
-    as good as that file system's locks.
+    It keeps apart the writers on this machine. Whether it also keeps apart writers on others that
+    share the disk depends on the locks of its file system.
     """
 
     def __init__(

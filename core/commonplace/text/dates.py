@@ -9,10 +9,15 @@ import re
 import time
 from calendar import monthrange
 from datetime import date, datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
+from commonplace.text import day_words as words
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
+
+    _Form = tuple[str, Callable[[date, re.Match[str]], "Days"]]
 
 Days = tuple[date, date]
 """The first and the last day of a time."""
@@ -41,8 +46,12 @@ def days_of(text: str, today: date) -> Days | None:
 
     A month or weekday without a year or week is the last one that has begun; weeks begin on Monday.
     """
+    return _read(_FORMS, text, today)
+
+
+def _read(forms: Sequence[_Form], text: str, today: date) -> Days | None:
     word = re.sub(r"[\s_-]+", "-", text.strip().lower()).strip("-")
-    for pattern, meaning in _FORMS:
+    for pattern, meaning in forms:
         if match := re.fullmatch(pattern, word):
             try:
                 return meaning(today, match)
@@ -110,12 +119,6 @@ def _named(today: date, match: re.Match[str]) -> Days:
     return _month(int(year), month)
 
 
-def _weekday(today: date, match: re.Match[str]) -> Days:
-    weekday = _WEEKDAYS.index(match[1][:3])
-    day = today - timedelta((today.weekday() - weekday) % 7 or (7 if match[0] != match[1] else 0))
-    return day, day
-
-
 def _month_of_this_year(today: date, match: re.Match[str]) -> Days:
     month, day = int(match[1]), match[2]
     year = today.year - ((month, int(day or 1)) > (today.month, today.day))
@@ -129,6 +132,10 @@ def _recent_quarter(today: date, match: re.Match[str]) -> Days:
     return _quarter(today.year - (3 * quarter - 2 > today.month), quarter)
 
 
+def _any_of(patterns: str) -> str:
+    return "|".join(patterns.split())
+
+
 def _unit(word: str) -> str:
     """``d``, ``w``, ``m`` or ``y``."""
     return next(unit for unit, names in _UNITS.items() if re.fullmatch(names, word))
@@ -140,103 +147,148 @@ _MONTH = (
     "(jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|"
     "sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
 )
-_WEEKDAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
+_SHORT_WEEKDAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 _DAY_NAME = "((?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?)"
 _UNITS = {
-    "d": r"d|days?|天|日|일|วัน",
-    "w": r"w|weeks?|wk|周|週|个星期|個星期|星期|週間|주|สัปดาห์",
-    "m": r"m|mo|months?|个月|個月|か月|ヶ月|カ月|개월|เดือน",
-    "y": r"y|years?|年|년|ปี",
+    "d": f"d|{words.UNITS['d']}|วัน",
+    "w": f"w|wk|{words.UNITS['w']}|สัปดาห์",
+    "m": f"m|mo|{words.UNITS['m']}|เดือน",
+    "y": f"y|{words.UNITS['y']}|ปี",
 }
 _AGO = r"(?:-?ago|前|以前|之前|전|ที่แล้ว|ก่อน)?"
 
-# What day, week, month or year (0: this one) a word stands for.
-_DAYS_AGO = {
-    0: "today|今天|今日|きょう|오늘|วันนี้",
-    1: "yesterday|昨天|昨日|きのう|어제|เมื่อวาน|เมื่อวานนี้",
-    2: "day-before-yesterday|前天|一昨日|おととい|그저께|그제|เมื่อวานซืน",
-    -1: "tomorrow|明天|明日|あした|내일|พรุ่งนี้",
-}
-_WEEKS_AGO = {
-    0: "this-?week|本周|本週|这周|這週|这个星期|這個星期|今週|이번-?주|สัปดาห์นี้",
-    1: "last-?week|上周|上週|上[个個]?星期|上个?礼拜|上個?禮拜|先週|지난-?주|สัปดาห์(?:ที่แล้ว|ก่อน)",
-    2: "上上周|上上週|先々週|지지난-?주",
-}
-_MONTHS_AGO = {
-    0: "this-?month|本月|这个?月|這個?月|今月|이번-?달|เดือนนี้",
-    1: "last-?month|上个?月|上個?月|先月|지난-?달|เดือนที่แล้ว|เดือนก่อน",
-    2: "上上个?月|上上個?月|先々月",
-}
-_YEARS_AGO = {
-    0: "this-?year|今年|올해|ปีนี้",
-    1: "last-?year|去年|昨年|작년|ปีที่แล้ว|ปีก่อน",
-    2: "前年|一昨年|おととし|재작년",
-}
+
+def _number(word: str) -> int:
+    """What a numeral stands for: 3, three, drei, 十二. Raises ``ValueError`` for another word."""
+    if word.isdecimal():
+        return int(word)
+    word = word.rstrip("-")
+    if "十" in word:
+        tens, ones = word.split("十")
+        return 10 * words.NUMBERS.get(tens, 1) + words.NUMBERS.get(ones, 0)
+    if word not in words.NUMBERS:
+        raise ValueError(f"{word} is no number")
+    return words.NUMBERS[word]
 
 
-def _alternatives(pattern: str) -> list[str]:
-    """The parts of ``a|b(?:c|d)|e``: split where no bracket is open."""
-    parts, depth = [""], 0
-    for letter in pattern:
-        depth += (letter in "([") - (letter in ")]")
-        if letter == "|" and not depth:
-            parts.append("")
-        else:
-            parts[-1] += letter
-    return parts
+def _given(match: re.Match[str]) -> list[str]:
+    """The groups of the one alternative that matched."""
+    return [group for group in match.groups() if group]
 
 
-def _forms() -> list[tuple[str, Callable[[date, re.Match[str]], Days]]]:
-    def words(
-        names: dict[int, str], meaning: Callable[[date, int], Days]
-    ) -> list[tuple[str, Callable[[date, re.Match[str]], Days]]]:
-        return [
-            (pattern, lambda today, _match, ago=ago: meaning(today, ago))  # type: ignore[misc]
-            for ago, pattern in names.items()
-        ]
-
-    def one_day(today: date, ago: int) -> Days:
-        day = today - timedelta(ago)
-        return day, day
-
-    def whole_month(today: date, ago: int) -> Days:
-        start = _months_ago(today.replace(day=1), ago)
-        return _month(start.year, start.month)
-
-    units = "|".join(_UNITS.values())
-    return [
-        (r"(\d{4})(?:-(\d\d?)(?:-(\d\d?))?)?", _calendar),
-        (r"(\d{4})[/.](\d\d?)(?:[/.](\d\d?))?", _calendar),
-        (r"(\d{4})年(?:(\d\d?)月(?:(\d\d?)[日号號])?)?", _calendar),
-        (r"(\d{4})-?q([1-4])", lambda _, match: _quarter(int(match[1]), int(match[2]))),
-        (r"q([1-4])-?(\d{4})", lambda _, match: _quarter(int(match[2]), int(match[1]))),
-        (r"q([1-4])", _recent_quarter),
-        (r"(\d{4})-?w(\d\d?)", lambda _, match: _iso_week(int(match[1]), int(match[2]))),
-        (rf"(\d{{1,4}})-?({units}){_AGO}", _ago),
-        (rf"{_MONTH}(?:-(\d{{4}}))?", _named),
-        (rf"(\d{{4}})-{_MONTH}", _named),
-        (rf"(?:last-)?{_DAY_NAME}", _weekday),
-        (r"(\d\d?)月(?:(\d\d?)[日号號])?", _month_of_this_year),
-        *words(_DAYS_AGO, one_day),
-        *words(_WEEKS_AGO, _week),
-        *words(_MONTHS_AGO, whole_month),
-        *words(_YEARS_AGO, lambda today, ago: _year(today.year - ago)),
-    ]
+def _counted(today: date, match: re.Match[str]) -> Days:
+    """A day some days ago; of what is some weeks, months or years ago, the days about it."""
+    number, unit = _given(match)
+    count, unit = _number(number), _unit(unit)
+    if unit == "w":
+        day = today - timedelta(7 * count)
+        return day - timedelta(3), day + timedelta(3)
+    if unit == "m":
+        return _whole_month(today, count)
+    if unit == "y":
+        return _year(today.year - count)
+    return _one_day(today, count)
 
 
-_FORMS = _forms()
+def _until_today(today: date, match: re.Match[str]) -> Days:
+    *number, unit = _given(match)
+    count, unit = (_number(number[0]) if number else 1), _unit(unit)
+    if unit in "dw":
+        return today - timedelta(count * (7 if unit == "w" else 1)), today
+    return _months_ago(today, count * (12 if unit == "y" else 1)), today
 
-_AGES = "|".join(_UNITS.values())
-RELATIVE = (
-    *(
-        part
-        for names in (_DAYS_AGO, _WEEKS_AGO, _MONTHS_AGO, _YEARS_AGO)
-        for pattern in names.values()
-        for part in _alternatives(pattern)
-    ),
-    r"\d{1,3}-(?:days?|weeks?|months?|years?)-ago",
-    r"\d{1,3}(?:天|周|週|个月|個月|か月|ヶ月|年|日|週間)(?:前|以前|之前)",
-    r"\d{1,3}(?:일|주|개월|년)-?전",
-    rf"last-{_DAY_NAME}",
+
+def _weekday(today: date, match: re.Match[str], *, least: int = 0) -> Days:
+    """The last day of that name, at least so many days ago; below 0: the next one."""
+    name = _given(match)[0]
+    weekday = words.WEEKDAYS.get(name)
+    if weekday is None:
+        weekday = _SHORT_WEEKDAYS.index(name[:3])
+    if least < 0:
+        return _one_day(today, -((weekday - today.weekday()) % 7 or 7))
+    return _one_day(today, least + (today.weekday() - weekday - least) % 7)
+
+
+def _asian_weekday(today: date, match: re.Match[str]) -> Days:
+    *week, name = _given(match)
+    weekday = words.ASIAN_WEEKDAYS[name]
+    if not week:
+        return _one_day(today, (today.weekday() - weekday) % 7)
+    monday, _ = _week(today, words.ASIAN_WEEKS.get(week[0].replace("-", ""), 0))
+    return _one_day(monday, -weekday)
+
+
+def _one_day(today: date, ago: int) -> Days:
+    day = today - timedelta(ago)
+    return day, day
+
+
+def _weekend(today: date, ago: int) -> Days:
+    _, sunday = _week(today, ago)
+    return sunday - timedelta(1), sunday
+
+
+def _whole_month(today: date, ago: int) -> Days:
+    start = _months_ago(today.replace(day=1), ago)
+    return _month(start.year, start.month)
+
+
+def _whole_quarter(today: date, ago: int) -> Days:
+    first, _ = _whole_month(today, 3 * ago)
+    return _quarter(first.year, (first.month + 2) // 3)
+
+
+def _relative_forms() -> Iterator[_Form]:
+    tables: tuple[tuple[dict[int, str], Callable[[date, int], Days]], ...] = (
+        (words.DAYS_AGO, _one_day),
+        (words.WEEKENDS_AGO, _weekend),
+        (words.WEEKS_AGO, _week),
+        (words.MONTHS_AGO, _whole_month),
+        (words.QUARTERS_AGO, _whole_quarter),
+        (words.YEARS_AGO, lambda today, ago: _year(today.year - ago)),
+    )
+    for table, meaning in tables:
+        for ago, patterns in table.items():
+            yield patterns, lambda today, _, ago=ago, of=meaning: of(today, ago)  # type: ignore[misc]
+    yield words.AGO, _counted
+    yield words.KOREAN_AGO, lambda today, match: _one_day(today, words.KOREAN_DAYS[match[1]])
+    yield f"{words.SINCE} {words.PAST}", _until_today
+
+
+_RELATIVE: list[_Form] = [
+    (words.ASIAN_WEEKDAY, _asian_weekday),
+    (f"last-{_DAY_NAME} {words.WEEKDAY_BEFORE}", partial(_weekday, least=1)),
+    (words.WEEKDAY_NEXT, partial(_weekday, least=-1)),
+    (words.WEEKDAY_LAST, _weekday),
+    *_relative_forms(),
+]
+_UNIT = "|".join(_UNITS.values())
+_FORMS: list[_Form] = [
+    (r"(\d{4})(?:-(\d\d?)(?:-(\d\d?))?)?", _calendar),
+    (r"(\d{4})[/.](\d\d?)(?:[/.](\d\d?))?", _calendar),
+    (r"(\d{4})年(?:(\d\d?)月(?:(\d\d?)[日号號])?)?", _calendar),
+    (r"(\d{4})-?q([1-4])", lambda _, match: _quarter(int(match[1]), int(match[2]))),
+    (r"q([1-4])-?(\d{4})", lambda _, match: _quarter(int(match[2]), int(match[1]))),
+    (r"q([1-4])", _recent_quarter),
+    (r"(\d{4})-?w(\d\d?)", lambda _, match: _iso_week(int(match[1]), int(match[2]))),
+    (rf"(\d{{1,4}})-?({_UNIT}){_AGO}", _ago),
+    (rf"{_MONTH}(?:-(\d{{4}}))?", _named),
+    (rf"(\d{{4}})-{_MONTH}", _named),
+    (_DAY_NAME, _weekday),
+    (r"(\d\d?)月(?:(\d\d?)[日号號])?", _month_of_this_year),
+    *((_any_of(patterns), meaning) for patterns, meaning in _RELATIVE),
+]
+
+RELATIVE = tuple(part for patterns, _ in _RELATIVE for part in patterns.split())
+"""Patterns of the times seen from today, words joined by hyphens; :func:`seen_from` reads them."""
+
+KEPT = re.compile(
+    f"{_any_of(words.WEEKDAY_LAST)}|{words.BARE_WEEKDAY}"
+    f"|{_any_of(' '.join(words.WEEKENDS_AGO.values()))}"
 )
-"""Patterns of the times seen from today, words joined by hyphens; :func:`days_of` reads them."""
+"""Those of them that notes use as well: "on Monday", "last weekend"."""
+
+
+def seen_from(today: date, text: str) -> Days | None:
+    """The days of what one of :data:`RELATIVE` matches, ``None`` if no calendar has them."""
+    return _read(_FORMS[-len(_RELATIVE) :], text, today)

@@ -7,34 +7,38 @@ from __future__ import annotations
 
 import re
 from calendar import monthrange
+from datetime import timedelta
 from functools import cache
 from typing import TYPE_CHECKING
 
-from commonplace.text.dates import RELATIVE, days_of
+from commonplace.model.tuples import NamedTuple
+from commonplace.text.dates import KEPT, RELATIVE, seen_from
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from datetime import date
+
 
 Days = tuple[str, str]
 """First and last day (ISO); without the year, ``-05-07``, where every year will do."""
 
 _MOST = 8
+_LONGEST = 1_000
 
-# By month, in English, German, French, Spanish, Italian and Portuguese.
+# By month, in English, German, French, Spanish, Italian, Portuguese and Russian.
 _MONTHS = """
-january jan januar jänner janvier enero gennaio janeiro
-february feb februar février febrero febbraio fevereiro
-march mar märz mars marzo março
-april apr avril abril aprile
-may mai mayo maggio maio
-june jun juni juin junio giugno junho
-july jul juli juillet julio luglio julho
-august aug août agosto
-september sept sep septembre septiembre settembre setembro
-october oct oktober octobre octubre ottobre outubro
-november nov novembre noviembre novembro
-december dec dezember décembre diciembre dicembre dezembro
+january jan januar jänner janvier enero gennaio janeiro январь января январе
+february feb februar février febrero febbraio fevereiro февраль февраля феврале
+march mar märz mars marzo março март марта марте
+april apr avril abril aprile апрель апреля апреле
+may mai mayo maggio maio май мая мае
+june jun juni juin junio giugno junho июнь июня июне
+july jul juli juillet julio luglio julho июль июля июле
+august aug août agosto август августа августе
+september sept sep septembre septiembre settembre setembro сентябрь сентября сентябре
+october oct oktober octobre octubre ottobre outubro октябрь октября октябре
+november nov novembre noviembre novembro ноябрь ноября ноябре
+december dec dezember décembre diciembre dicembre dezembro декабрь декабря декабре
 """
 _NUMBERS = {
     name: number
@@ -42,64 +46,164 @@ _NUMBERS = {
     for name in names.split()
 }
 # Words and names of people, too: by themselves they are months only behind such a word.
-_AMBIGUOUS = {"may", "mar", "mars", "march", "april", "june", "jan", "sep", "oct", "dec", "mai"}
-_BEFORE = r"(?:in|during|of|since|until|by|early|late|mid|last|this|next|im|en|em|nel|a)"
+_AMBIGUOUS = {"may", "mar", "mars", "march", "april", "june", "jan", "sep", "sept", "oct", "dec"}
+_AMBIGUOUS |= {"mai", "mayo", "julio"}
+_WITHIN = (
+    "in|during|since|until|early|late|mid|im|en|em|nel|début|fin|mi|depuis|avant|desde|hasta"
+    "|anfang|mitte|ende|seit|bis|ab|в"
+)
+_BEFORE = rf"(?P<before>{_WITHIN}|of|by|last|this|next|mois\s+de)"
+# What may stand before "3 may" where that is a day.
+_ON = re.compile(
+    r"\b(?:on|of|since|until|till|by|before|after|from|am|vom|bis|seit|le|du|au|el|del|al|il)\s+$",
+    re.IGNORECASE,
+)
+_FIRST_NAMES = {"may", "mai", "mar", "april", "june", "jan", "august", "julio", "juli", "avril"}
+_OTHER_WORDS = {"may", "march", "mars", "sept"}
+_NEXT_WORD = re.compile(r"\s+([^\W\d_]\w*)")
+
+# "hier" is "yesterday" in French, and "here" in German.
+_GERMAN = re.compile(
+    r"\b(?:ist|sind|war|wir|ich|wo|wie|der|das|und|nicht|gibt|von|mit|für|wer|kann|es|was)\b"
+)
+
+
+class Time(NamedTuple):
+    """Where in a text a time is named, and its days.
+
+    ``seen_from_today`` says that notes will hardly name it so: "yesterday", and not "3 May".
+    """
+
+    start: int
+    end: int
+    days: Days
+    seen_from_today: bool = False
 
 
 def named_days(text: str, today: Callable[[], date]) -> tuple[Days, ...]:
     """The times that ``text`` names, at most eight; ``today`` is the user's day. Raises nothing."""
-    lowered = text.lower()
-    found: dict[Days, None] = {}
-    for match in _calendar_pattern().finditer(lowered):
+    return _days_of(times_of(text, today))
+
+
+def times_of(text: str, today: Callable[[], date]) -> list[Time]:
+    """Where ``text`` names times: first those of the calendar, then those seen from today."""
+    found = []
+    for match in _calendar_pattern().finditer(text):
         try:
-            found.update(dict.fromkeys(_days(match)))
+            found += [Time(*match.span(), days) for days in _days(match)]
         except ValueError:  # a day that no calendar has
             continue
-    if len(text) <= 1_000:
-        for match in _relative_pattern().finditer("-".join(lowered.split())):
-            if days := days_of(match[0], today()):
-                first, last = days
-                found[first.isoformat(), last.isoformat()] = None
-    return tuple(found)[:_MOST]
+    if len(text) <= _LONGEST:
+        found += _relative(text, today)
+    return found
+
+
+def _days_of(times: Iterable[Time]) -> tuple[Days, ...]:
+    return tuple(dict.fromkeys(time.days for time in times))[:_MOST]
+
+
+def _relative(text: str, today: Callable[[], date]) -> Iterator[Time]:
+    patterns = [_latin_pattern()] if text.isascii() else [_latin_pattern(), _wide_pattern()]
+    for match in (match for pattern in patterns for match in pattern.finditer(text)):
+        words = match["time"].lower()
+        if words == "hier" and _GERMAN.search(text.lower()):
+            continue
+        if days := seen_from(today(), words):
+            first, last = days
+            if words.startswith(_SINCE_A_DAY) or _SINCE.search(text, 0, match.start()):
+                last = max(last, today())
+            kept = (
+                "-" in words
+                or last - first > _SHORT
+                or KEPT.fullmatch("-".join(words.split())) is not None
+            )
+            yield Time(*match.span(), (first.isoformat(), last.isoformat()), not kept)
 
 
 def _days(match: re.Match[str]) -> Iterator[Days]:
     groups = {name.rstrip("_"): value for name, value in match.groupdict().items() if value}
-    year, month, day = groups.get("y", ""), groups["m"], groups.get("d")
-    number = int(month) if month.isdigit() else _NUMBERS[month]
-    if not 1 <= number <= 12:
+    year, day = groups.get("y", ""), groups.get("d")
+    if quarter := groups.get("q"):
+        last = 3 * int(quarter)
+        yield f"{year}-{last - 2:02}-01", f"{year}-{last:02}-{monthrange(2023, last)[1]}"
         return
-    last = monthrange(int(year) if year else 2024, number)[1]
-    if day is not None and not 1 <= int(day) <= last:
+    month = groups["m"].lower()
+    number = int(month) if month.isdigit() else _NUMBERS.get(month, 0)
+    if not 1 <= number <= 12 or not (year or month.isdigit() or _is_month(match, groups)):
         return
-    first, last = (int(day), int(day)) if day else (1, last)
+    end = monthrange(int(year) if year else 2024, number)[1]
+    if day is not None and not 1 <= int(day) <= end:
+        return
+    first, last = (int(day), int(day)) if day else (1, end)
     yield f"{year}-{number:02}-{first:02}", f"{year}-{number:02}-{last:02}"
+
+
+def _is_month(match: re.Match[str], groups: dict[str, str]) -> bool:
+    """Whether a name of a month means that: "in May", not "August Meyer" or "step 3 may fail"."""
+    month, before = groups["m"], groups.get("before", "").lower()
+    found = _NEXT_WORD.match(match.string, match.end())
+    after = found[1] if found else ""
+    if month.lower() in _OTHER_WORDS and after.islower() and (month.islower() or month == "Mars"):
+        if groups.get("d"):
+            said = groups.get("nth") or _ON.search(match.string, 0, match.start())
+            return bool(said) or match[0][:1].isalpha()
+        return before not in {"this", "last", "next", "en"}
+    named = month.lower() in _FIRST_NAMES and month[0].isupper() and after[:1].isupper()
+    return not named or bool(groups.get("d")) or re.fullmatch(_WITHIN, before) is not None
 
 
 @cache
 def _calendar_pattern() -> re.Pattern[str]:
-    def names(month: str, some: Iterator[str] | frozenset[str] | dict[str, int]) -> str:
+    def names(month: str, some: Iterable[str]) -> str:
         return rf"(?P<{month}>{'|'.join(sorted(some, key=len, reverse=True))})\b\.?"
 
     every = frozenset(_NUMBERS)
     year, day = r"(?P<y{0}>(?:19|20)\d\d)(?!\d)", r"(?P<d{0}>\d\d?)(?!\d)"
     of = r"(?:\s+(?:of|de|del))?"
+    dayless = r"(?!\s+\d\d?(?!\d))"
+    before, nth = _BEFORE, r"(?P<nth>st|nd|rd|th|\.)"
     forms = (
         rf"(?<!\d){year}-(?P<m>\d\d?)(?:-{day})?(?![\d-])",
         rf"(?<!\d){year}\s*[年년]\s*(?P<m_>\d\d?)\s*[月월](?:\s*{day}\s*[日号號일])?",
         rf"(?<!\d)(?P<m__>\d\d?)\s*[月월](?:\s*{day}\s*[日号號일])?",
-        rf"(?<![\w.]){day}(?:st|nd|rd|th|\.)?{of}\s+{names('m___', every)}(?:,?{of}\s+{year})?",
+        rf"(?<![\w.]){day}{nth}?{of}\s+{names('m___', every)}(?:,?{of}\s+{year})?",
         rf"\b{names('m____', every)}\s+{day}(?:st|nd|rd|th)?(?:,?\s+{year})?",
         rf"\b{names('m_____', every)},?{of}\s+{year}",
-        rf"\b{_BEFORE}\s+{names('m______', every)}(?:,?{of}\s+{year})?",
+        rf"\b{before}\s+{names('m______', every)}{dayless}(?:,?{of}\s+{year})?",
         rf"\b{names('m_______', every - _AMBIGUOUS)}",
+        rf"\bq(?P<q>[1-4])(?:[\s-]+{year})?\b",
+        rf"(?<!\d){year}-?q(?P<q_>[1-4])\b",
     )
     # A group's name stands once in a pattern: those of later forms end in more underscores.
-    return re.compile("|".join(form.format("_" * at) for at, form in enumerate(forms)))
+    numbered = "|".join(form.format("_" * at) for at, form in enumerate(forms))
+    return re.compile(numbered, re.IGNORECASE)
+
+
+_WIDE = re.compile("[\u0e00-\u0e7f\u3000-\ud7ff]")
+_SINCE_A_DAY = ("since ", "seit ", "depuis ", "desde ")
+_SINCE = re.compile(r"\b(?:since|seit|depuis|desde)\s+$", re.IGNORECASE)
+_SHORT = timedelta(31)
+"""What happened within some years is named so in notes, too: "the trip last year"."""
+
+_LETTER = "[a-z0-9_\u00c0-\u024f\u0400-\u04ff]"
 
 
 @cache
-def _relative_pattern() -> re.Pattern[str]:
-    latin = "|".join(part for part in RELATIVE if part.isascii())
-    other = "|".join(part for part in RELATIVE if not part.isascii())
-    return re.compile(rf"(?<![a-z0-9])(?:{latin})(?![a-z0-9])|{other}")
+def _latin_pattern() -> re.Pattern[str]:
+    some = "|".join(_apart(wide=False))
+    return re.compile(
+        rf"(?<!{_LETTER})(?<![./-])(?P<time>{some})(?:['’]s)?(?!{_LETTER}|/|[.-]\w)", re.IGNORECASE
+    )
+
+
+@cache
+def _wide_pattern() -> re.Pattern[str]:
+    return re.compile(f"(?P<time>{'|'.join(_apart(wide=True))})")
+
+
+def _apart(*, wide: bool) -> Iterator[str]:
+    """The patterns of words in scripts without spaces, or the others, words parted by spaces."""
+    apart = {"-?": r"[\s-]*", "-": r"[\s-]+"}
+    for pattern in RELATIVE:
+        if (_WIDE.search(pattern) is not None) == wide:
+            yield re.sub(r"\[[^]]*]|-\??", lambda m: apart.get(m[0], m[0]), pattern)

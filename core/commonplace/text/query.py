@@ -88,16 +88,22 @@ _MARKS_OF_OPERATORS = (*_CLOSING, "-", ":", "：", "OR")
 # Some are parts of other words: they only tell which queries need a closer look.
 _TIMES = """
 jan feb mar apr may mai jun jul aug sep oct okt nov dec dez abr set out dic avr fév mär jui aoû déc
-jän ener genn magg giug lugl ago ott
-today yesterday tomorrow week month year ago last 年 月 周 週 星期 天 日 礼拜 禮拜 きょう
-きのう おととい あした 오늘 어제 그저께 그제 내일 주 달 해 년 일 전 วัน เมื่อ สัปดาห์ เดือน ปี พรุ่ง
+jän ener genn magg giug lugl ago ott янв фев мар апр май мая мае июн июл авг сен окт ноя дек day
+tomorrow night morning week month quarter year last past q1 q2 q3 q4 heute gestern morgen woche
+monat jahr tagen einem_tag ntag nstag rstag eitag mstag nabend mittwoch hier aujourd soir matin midi
+nuit nacht mois trimestre année jours _ans il_y_a ndi rdi credi eudi medi manche ayer antier hoy
+esta_ mañana semana _mes año días lunes miérc jueves viernes sábad oggi ieri domani mattina stasera
+mese mesi anno anni giorn edì sabato ontem hoje manhã mês ano dias segunda terça quarta quinta sexta
+вчера завтра недел месяц год лет дней дня день понед вторн сред четв пятн суббот воскр 年 月 周 週
+星期 天 日 礼拜 禮拜 晚 晩 早 夜 朝 曜 季度 きょう けさ きのう ゆうべ おとと あした あさって 오늘
+어제 그저께 그제 그끄저께 모레 밤 주 달 해 년 일 전 วัน เมื่อ สัปดาห์ เดือน ปี พรุ่ง
 """
 
 
 def may_name_days(text: str) -> bool:
     """Whether a query may name a time; where it is sure not to, a module need not be imported."""
-    lowered = text.lower()
-    return any(time in lowered for time in _TIMES.split()) or (
+    lowered = f" {text.lower()}"
+    return any(time.replace("_", " ") in lowered for time in _TIMES.split()) or (
         "-" in lowered and any(map(str.isdigit, lowered))
     )
 
@@ -174,14 +180,10 @@ class _Reader:
         self._excluded: list[str] = []
         self._notes: list[str] = []
         self._last: list[str] = []  # what was added to last
-        self._paths: list[str] = []
-        self._not_paths: list[str] = []
-        self._sources: list[str] = []
-        self._not_sources: list[str] = []
-        self._after: list[str] = []
-        self._before: list[str] = []
-        self._tags: list[str] = []
-        self._not_tags: list[str] = []
+        self._paths, self._not_paths = list[str](), list[str]()
+        self._sources, self._not_sources = list[str](), list[str]()
+        self._after, self._before = list[str](), list[str]()
+        self._tags, self._not_tags = list[str](), list[str]()
         self._filters = 0
 
     def note(self, text: str) -> None:
@@ -334,8 +336,7 @@ def nothing_to_search_for(typed: str, query: KeywordQuery, where: Where) -> str:
 
 
 _MOST_NAMED = 8
-_SHORTEST = 4
-_LONGEST = 24
+_SHORTEST, _LONGEST = 4, 24
 """Letters of a word that is taken to be mistyped."""
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -374,9 +375,8 @@ def _words(text: str, arm: Arm, spans: Spans) -> Iterator[str]:
 def _likely(word: str, arm: Arm, spans: Spans) -> str:
     """What was probably meant by a word in Latin letters; ``""`` if nothing is near."""
     low = word.lower()
-    if arm.holders is None or not (low.isascii() and low.isalpha()):
-        return ""
-    if not _SHORTEST <= len(low) <= _LONGEST:
+    plain = low.isascii() and low.isalpha() and _SHORTEST <= len(low) <= _LONGEST
+    if arm.holders is None or not plain:
         return ""
     near = list(dict.fromkeys(_at_one_remove(low)))
     found = zip(near, spans(" ".join(near)), strict=False)

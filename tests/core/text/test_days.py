@@ -1,11 +1,13 @@
 from __future__ import annotations
 
-from datetime import date
+import re
+from datetime import date, timedelta
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from commonplace.text.dates import RELATIVE, days_of
 from commonplace.text.days import named_days
 from commonplace.text.query import may_name_days
 
@@ -22,6 +24,7 @@ NAMED = {
     "what did we do in May": ("-05-01", "-05-31"),
     "am 3. Mai 2024": ("2024-05-03", "2024-05-03"),
     "le 14 juillet": ("-07-14", "-07-14"),
+    "the invoice of March 5": ("-03-05", "-03-05"),
     "3 de mayo de 2023": ("2023-05-03", "2023-05-03"),
     "2023\u5e745\u67083\u65e5": ("2023-05-03", "2023-05-03"),
     "5\u67083\u65e5\u306e\u4f1a\u8b70": ("-05-03", "-05-03"),
@@ -36,6 +39,81 @@ NAMED = {
 }
 
 
+# Days ago: the first and the last day that a phrase may stand for, whatever day it is.
+SEEN_FROM_TODAY = {
+    (0, 0): "today, this morning, heute, aujourd'hui, hoy, oggi, hoje, сегодня, 今天, 今朝, 오늘",
+    (
+        1,
+        1,
+    ): "yesterday, last night, gestern, d'hier, ayer, anoche, ieri, ontem, вчера, 昨晚, 昨夜, 어제",
+    (2, 2): "vorgestern, avant-hier, anteayer, l'altro ieri, позавчера, 前天, 一昨日, 이틀 전",
+    (3, 3): (
+        "three days ago, vor drei Tagen, il y a trois jours, hace tres días, tre giorni fa, "
+        "há 3 dias, 3 дня назад, 三天前, 三日前, 3일 전"
+    ),
+    (12, 12): "12 days ago, 十二天前",
+    (13, 1): (
+        "last week, letzte Woche, vorige Woche, la semaine dernière, la semana pasada, "
+        "la settimana scorsa, на прошлой неделе, 上周, 先週, 지난주"
+    ),
+    (7, 1): "last Friday, letzten Freitag, lundi dernier, el lunes pasado, lunedì scorso",
+    (6, 0): "on Monday, am Montag, el lunes, 周一, 金曜日に, 이번 주 월요일",
+    (12, 3): "上周五, 先週の金曜日, 지난주 금요일",
+    (8, 1): "last weekend, letztes Wochenende, le week-end dernier, 上周末",
+    (17, 11): "two weeks ago, vor 2 Wochen, hace dos semanas, 两周前, 2주 전",
+    (14, 0): "in the past two weeks, in den letzten zwei Wochen, 最近两周",
+    (3, 0): "in the last 3 days, in den letzten 3 Tagen, los últimos 3 días, 过去三天",
+    (61, 1): "last month, letzten Monat, le mois dernier, el mes pasado, 上个月, 先月",
+    (6, -6): "this week, diese Woche, cette semaine, esta semana, 本周, 今週, 이번 주",
+    (-1, -13): "next week, nächste Woche, la semaine prochaine, 下周, 来週, 다음 주",
+}
+PHRASES = [
+    (phrase, window)
+    for window, phrases in SEEN_FROM_TODAY.items()
+    for phrase in phrases.split(", ")
+]
+
+
+@pytest.mark.parametrize(("phrase", "window"), PHRASES, ids=[phrase for phrase, _ in PHRASES])
+@given(today=st.dates(date(1990, 1, 1), date(2100, 1, 1)))
+@settings(max_examples=25)
+def test_a_time_seen_from_today_stands_for_no_other_days(
+    phrase: str, window: tuple[int, int], today: date
+) -> None:
+    if phrase == "이번 주 월요일":
+        window = 6, -6
+    for text in (phrase, f"xyzzy {phrase} plugh", f"Xyzzy, {phrase}?"):
+        assert may_name_days(text)
+        ((first, last),) = named_days(text, lambda: today)
+        assert first <= last
+        assert today - timedelta(window[0]) <= date.fromisoformat(first)
+        assert date.fromisoformat(last) <= today - timedelta(window[1])
+
+
+@pytest.mark.parametrize("pattern", [one for one in RELATIVE if re.fullmatch(r"[\w-]+", one)])
+def test_every_word_of_the_tables_is_understood_in_a_sentence(pattern: str) -> None:
+    phrase = pattern.replace("-", " ")
+    assert may_name_days(phrase)
+    assert len(named_days(f"xyzzy {phrase} plugh", lambda: TODAY)) == 1
+    assert days_of(phrase, TODAY) is not None
+
+
+def test_since_a_day_is_until_today() -> None:
+    assert named_days("since Friday", lambda: TODAY) == (("2026-11-20", "2026-11-23"),)
+    assert named_days("since last week", lambda: TODAY) == (("2026-11-16", "2026-11-23"),)
+
+
+@pytest.mark.parametrize("text", ["im März", "en mars", "en marzo", "в марте", "début mars"])
+def test_months_of_other_languages_are_understood(text: str) -> None:
+    assert named_days(text, lambda: TODAY) == (("-03-01", "-03-31"),)
+
+
+@pytest.mark.parametrize("text", ["in Q3", "Q3 2026", "2026-Q3"])
+def test_quarters_are_understood(text: str) -> None:
+    year = "2026" if "2026" in text else ""
+    assert named_days(text, lambda: TODAY) == ((f"{year}-07-01", f"{year}-09-30"),)
+
+
 @pytest.mark.parametrize("text", NAMED)
 def test_a_time_is_read_out_of_a_question(text: str) -> None:
     assert may_name_days(text)
@@ -44,7 +122,13 @@ def test_a_time_is_read_out_of_a_question(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["may I go", "march on", "version 3.14.2", "32 May 2023", "2023-13-01", "port 8080", "a week"],
+    [
+        *("may I go", "march on", "version 3.14.2", "32 May 2023", "2023-13-01", "port 8080"),
+        *("a week", "August Meyer called", "sept nains", "the step 3 may fail", "5 Mars bars"),
+        *("this may break", "a march for freedom", "the last may be wrong", "mayo sandwich"),
+        *("last-week.md", "--last-week", "reports/today/x", "once upon a Monday", "一周一次"),
+        *("was ist hier passiert", "Guten Morgen", "por la mañana", "every Monday", "每周一例会"),
+    ],
 )
 def test_what_names_no_time_is_left_alone(text: str) -> None:
     assert named_days(text, lambda: TODAY) == ()

@@ -1,0 +1,275 @@
+"""The words for times that are seen from today: "last week", gestern, la semana pasada, 上周.
+
+Tables of patterns, parted by white space, a line a language: English, German, French, Spanish,
+Italian, Portuguese, Russian, Chinese, Japanese, Korean, Thai. In a pattern ``-`` stands for white
+space or hyphens, ``-?`` for these or nothing. Imported with :mod:`commonplace.text.dates` only.
+"""
+
+from __future__ import annotations
+
+_LAST_G = "(?:letzte|vorige|vergangene)[nrms]?"
+_THIS_G = "diese[nrms]?"
+_NEXT_G = "(?:nächste|kommende)[nrms]?"
+
+# By how many days, weeks, weekends, months, quarters or years ago; 0: this one.
+DAYS_AGO = {
+    0: """
+today tonight this-(?:morning|afternoon|evening)
+heute(?:-(?:früh|morgen|mittag|nachmittag|abend|nacht))?
+aujourd['’]hui ce-(?:matin|soir) cet-après-midi
+hoy esta-(?:mañana|tarde|noche)
+oggi stamattina stasera stanotte
+hoje esta-manhã
+сегодня
+今天 今日 今早 今晚 本日 今朝 今夜 きょう けさ
+오늘
+วันนี้
+""",
+    1: """
+yesterday(?:-(?:morning|afternoon|evening|night))? last-night
+gestern(?:-(?:früh|morgen|mittag|nachmittag|abend|nacht))? letzte-nacht
+hier(?:-(?:matin|soir))? la-nuit-dernière
+ayer anoche
+ieri(?:-(?:mattina|sera))?
+ontem(?:-à-noite)?
+вчера
+昨天 昨日 昨晚 昨夜 昨晩 ゆうべ きのう
+어제 어젯밤 간밤
+เมื่อวาน เมื่อวานนี้
+""",
+    2: """
+(?:the-)?day-before-yesterday
+vorgestern
+avant-?hier
+anteayer antier antes-de-ayer
+altro-ieri
+anteontem
+позавчера
+前天 一昨日 おととい
+그저께 그제 엊그제
+เมื่อวานซืน
+""",
+    3: "大前天 一昨々日 그끄저께",
+    -1: r"""
+tomorrow
+(?<!guten[\s-])(?<!jeden[\s-])(?<!am[\s-])morgen(?:-früh)?
+demain
+(?<!\bla[\s-])mañana
+domani
+amanhã
+завтра
+明天 明日 あした
+내일
+พรุ่งนี้
+""",
+    -2: """
+(?:the-)?day-after-tomorrow übermorgen après-demain pasado-mañana dopodomani послезавтра
+后天 後天 明後日 あさって 모레
+""",
+}
+WEEKS_AGO = {
+    0: f"""
+this-?week
+{_THIS_G}-woche
+cette-semaine
+esta-semana
+questa-settimana
+на-этой-неделе
+本[周週] [这這][周週] [这這][个個]?(?:星期|礼拜|禮拜) 今週
+이번-?주
+สัปดาห์นี้
+""",
+    1: f"""
+last-?week
+{_LAST_G}-woche
+(?:la-)?semaine-(?:dernière|passée)
+(?:la-)?semana-pasada (?:la-)?pasada-semana
+(?:la-)?(?:settimana-scorsa|scorsa-settimana)
+semana-passada
+(?:на-)?прошлой-неделе
+上[周週] 上[个個]?(?:星期|礼拜|禮拜) 先週
+지난-?주 저번-?주
+สัปดาห์(?:ที่แล้ว|ก่อน)
+""",
+    2: "(?:the-)?week-before-last vorletzte[rn]?-woche 上上[周週] 先々週 지지난-?주",
+    -1: f"""
+next-week
+{_NEXT_G}-woche
+(?:la-)?semaine-prochaine
+(?:la-)?(?:próxima-semana|semana-que-viene)
+(?:la-)?(?:settimana-prossima|prossima-settimana)
+próxima-semana semana-que-vem
+(?:на-)?следующей-неделе
+下[周週] 下[个個]?(?:星期|礼拜|禮拜) 来週
+다음-?주
+สัปดาห์หน้า
+""",
+}
+WEEKENDS_AGO = {
+    0: f"this-weekend am-wochenende {_THIS_G}-wochenende ce-week-?end este-fin-de-semana "
+    "questo-fine-settimana [这這本][个個]?周末 今週末 이번-?주말",
+    1: f"last-weekend {_LAST_G}-wochenende (?:le-)?week-?end-(?:dernier|passé) "
+    "(?:el-)?fin-de-semana-pasado (?:lo-)?scorso-fine-settimana fim-de-semana-passado "
+    "上[个個]?周末 先週末 지난-?주말",
+    -1: f"next-weekend {_NEXT_G}-wochenende (?:le-)?week-?end-prochain 下[个個]?周末 来週末 "
+    "(?:el-)?próximo-fin-de-semana 다음-?주말",
+}
+MONTHS_AGO = {
+    0: f"this-?month {_THIS_G}-monat ce-mois-?ci ce-mois este-mes questo-mese este-mês "
+    "в-этом-месяце 本月 [这這][个個]?月 今月 이번-?달 เดือนนี้",
+    1: f"last-?month {_LAST_G}-monat (?:le-)?mois-(?:dernier|passé) (?:el-)?mes-pasado "
+    "(?:il-)?mese-scorso (?:lo-)?scorso-mese mês-passado (?:в-)?прошлом-месяце "
+    "上[个個]?月 先月 지난-?달 저번-?달 เดือนที่แล้ว เดือนก่อน",
+    2: "(?:the-)?month-before-last 上上[个個]?月 先々月",
+    -1: f"next-month {_NEXT_G}-monat (?:le-)?mois-prochain (?:el-)?próximo-mes mes-que-viene "
+    "(?:il-)?mese-prossimo próximo-mês (?:в-)?следующем-месяце 下[个個]?月 来月 다음-?달",
+}
+QUARTERS_AGO = {
+    0: f"this-quarter {_THIS_G}-quartal ce-trimestre este-trimestre 本季度 [这這][个個]季度",
+    1: f"last-quarter {_LAST_G}-quartal trimestre-dernier trimestre-pasado 上[个個]?季度",
+    -1: f"next-quarter {_NEXT_G}-quartal trimestre-prochain próximo-trimestre 下[个個]?季度",
+}
+YEARS_AGO = {
+    0: f"this-?year {_THIS_G}-jahr cette-année este-año quest['’]anno este-ano в-этом-году "
+    "今年 올해 ปีนี้",
+    1: f"last-?year {_LAST_G}-jahr (?:l['’])?année-dernière (?:el-)?año-pasado "
+    "(?:l['’])?anno-scorso ano-passado (?:в-)?прошлом-году 去年 昨年 작년 지난-?해 ปีที่แล้ว ปีก่อน",
+    2: "(?:the-)?year-before-last vorletztes-jahr 前年 一昨年 おととし 재작년",
+    -1: f"next-year {_NEXT_G}-jahr (?:l['’])?année-prochaine (?:el-)?próximo-año "
+    "(?:el-)?año-que-viene (?:l['’])?anno-prossimo próximo-ano (?:в-)?следующем-году "
+    "明年 来年 내년",
+}
+
+# Names of days and numbers: of one word, the name itself is the key of what it means.
+_WEEKDAYS = """
+monday montag lundi lunes lunedì segunda понедельник
+tuesday dienstag mardi martes martedì terça вторник
+wednesday mittwoch mercredi miércoles mercoledì quarta среду
+thursday donnerstag jeudi jueves giovedì quinta четверг
+friday freitag vendredi viernes venerdì sexta пятницу
+saturday samstag samedi sábado sabato субботу
+sunday sonntag dimanche domingo domenica воскресенье
+"""
+WEEKDAYS = {
+    name: day for day, line in enumerate(_WEEKDAYS.strip().split("\n")) for name in line.split()
+} | {"sonnabend": 5}
+_E = "(monday|tuesday|wednesday|thursday|friday|saturday|sunday)"
+_G = "((?:mon|diens|donners|frei|sams|sonn)tag|mittwoch|sonnabend)"
+_F = "(lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche)"
+_S = "(lunes|martes|miércoles|jueves|viernes|sábado|domingo)"
+_I = "(lunedì|martedì|mercoledì|giovedì|venerdì|sabato|domenica)"
+_P = "(segunda|terça|quarta|quinta|sexta|sábado|domingo)(?:-feira)?"
+_R = "(понедельник|вторник|среду|четверг|пятницу|субботу|воскресенье)"
+
+# The last day of that name that has come, today too; the one before today; the next one.
+WEEKDAY_LAST = f"""
+(?:on|since|this|until|by|from)-{_E}
+(?:am|seit|bis|{_THIS_G})-{_G}
+(?:depuis|ce|jusqu['’]à)-{_F}
+(?:el|este|desde-el|hasta-el)-{_S}
+(?:questo|da)-{_I}
+(?:na|no|desde)-{_P}
+во?-{_R}
+"""
+WEEKDAY_BEFORE = f"""
+(?:last|past)-{_E}
+{_LAST_G}-{_G}
+{_F}-(?:dernier|passé)
+(?:el-)?{_S}-pasado (?:el-)?pasado-{_S}
+{_I}-scors[oa]
+{_P}-passad[oa]
+(?:в-)?прошл(?:ый|ую|ое)-{_R}
+"""
+WEEKDAY_NEXT = f"""
+next-{_E}
+{_NEXT_G}-{_G}
+{_F}-prochain
+(?:el-)?próximo-{_S} (?:el-)?{_S}-que-viene
+{_I}-prossim[oa]
+próxim[oa]-{_P}
+(?:в-)?следующ(?:ий|ую|ее)-{_R}
+"""
+# The day of a week: (which week, day). Where no week is named, the last one that has come.
+ASIAN_WEEKDAYS = (
+    {"一": 0, "二": 1, "三": 2, "四": 3, "五": 4, "六": 5, "日": 6, "天": 6}
+    | {day: at for at, day in enumerate("月火水木金土")}
+    | {day: at for at, day in enumerate("월화수목금토일")}
+)
+ASIAN_WEEKDAY = r"""
+(上上|上|下|[这這本])?[个個]?(?<![每一二两兩三四五六七八九十0-9])(?:周|週|星期|礼拜|禮拜)([一二三四五六日天])(?![次个個遍期])
+(?<!毎週)(?<!毎週の)(先々週|先週|来週|今週)?の?([月火水木金土日])曜日?
+(?<!매주)(?<!매주\s)(지지난-?주|지난-?주|저번-?주|이번-?주|다음-?주)?-?([월화수목금토일])요일
+"""
+BARE_WEEKDAY = r"(?:周|週|星期|礼拜|禮拜).|.曜日?|.요일"
+ASIAN_WEEKS = {
+    "上上": 2,
+    "先々週": 2,
+    "지지난주": 2,
+    "上": 1,
+    "先週": 1,
+    "지난주": 1,
+    "저번주": 1,
+} | {"下": -1, "来週": -1, "다음주": -1}
+
+_NUMBERS = """
+one a an ein eine einem einer un une uno una um uma один одну 一 한
+two couple zwei deux dos due dois duas два две 二 两 兩 두
+three drei trois tres tre três три 三 세
+four vier quatre cuatro quattro quatro четыре 四 네
+five fünf cinq cinco cinque пять 五
+six sechs seis sei шесть 六
+seven sieben sept siete sette sete семь 七
+eight acht huit ocho otto oito восемь 八
+nine neun neuf nueve nove девять 九
+ten zehn dix diez dieci dez десять 十
+"""
+NUMBERS = {
+    name: number
+    for number, names in enumerate(_NUMBERS.strip().split("\n"), 1)
+    for name in names.split()
+}
+# Whether a word is a number is looked up afterwards: a pattern of all takes long to compile.
+_N, _C = r"([^\W_]{1,7})", r"(\d{1,3}|[一二两兩三四五六七八九十]{1,3}|[한두세네]-?)"
+_UNITS = {
+    "d": "days? tag(?:en?)? jours? días? giorn[oi] dias? дн(?:я|ей) день",
+    "w": "weeks? wochen? semaines? semanas? settiman[ae] недел[юиь]",
+    "m": "months? monat(?:en?)? mois mes(?:es)? mes[ei] mês месяц(?:а|ев)?",
+    "y": "years? jahr(?:en?)? ans? años? ann[oi] anos? год(?:а)? лет",
+}
+_WIDE_UNITS = {
+    "d": "天 日 일",
+    "w": "[个個]?(?:星期|礼拜|禮拜) [周週] 週間 주일? 주간",
+    "m": "[个個]月 [かヶカ]月 개월 달",
+    "y": "年 년",
+}
+UNITS = {unit: f"{_UNITS[unit]} {_WIDE_UNITS[unit]}".replace(" ", "|") for unit in _UNITS}
+"""The names of a day, a week, a month and a year, where they are counted."""
+_U = "(" + "|".join(_UNITS.values()).replace(" ", "|") + ")"
+_W = "(" + "|".join(_WIDE_UNITS.values()).replace(" ", "|") + ")"
+
+# So many days, weeks, months or years before today: (number, unit).
+AGO = rf"""
+{_N}-(?:of-)?{_U}-ago
+vor-{_N}-{_U}
+il-y-a-{_N}-{_U}
+hace-{_N}-{_U}
+{_N}-{_U}-fa
+há-{_N}-{_U} {_N}-{_U}-atrás
+{_N}-{_U}-назад
+{_C}{_W}(?:前|以前|之前)
+{_C}-?{_W}-?전
+"""
+KOREAN_DAYS = {"하루": 1, "이틀": 2, "사흘": 3, "나흘": 4, "열흘": 10, "일주일": 7}
+KOREAN_AGO = "(하루|이틀|사흘|나흘|열흘|일주일)-?전"
+# All days from so many days, weeks, months or years ago to today: (number, unit), or (unit).
+SINCE = rf"""
+(?:(?:in|over|during|within)-)?(?:the-)?(?:last|past)-{_N}-(?:of-)?{_U}
+(?:in-)?(?:den-|die-)?(?:letzten|vergangenen)-{_N}-{_U}
+(?:l?es-)?{_N}-derni(?:er|ère)s-{_U}
+(?:(?:en-)?l[oa]s-)?últim[oa]s-{_N}-{_U}
+(?:negli-|nelle-)?ultim[ei]-{_N}-{_U}
+(?:последни[ех]-){_N}-{_U}
+(?:最近|过去|過去|近|直近|ここ|この){_C}{_W}[间間]?
+(?:최근|지난)-?{_C}-?{_W}(?:간|동안)?
+"""
+PAST = f"(?:the-)?past-{_U}"

@@ -17,12 +17,14 @@ from commonplace.plugin import (
     check_units,
     embedding_text,
     floats,
+    has_any,
+    of_days,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-    from commonplace.plugin import Build, ChunkId, Deadline, Held, Where
+    from commonplace.plugin import Build, ChunkId, Deadline, Found, Held, KeywordQuery, Where
 
 
 class InMemoryStore(SimpleStore):
@@ -33,7 +35,7 @@ class InMemoryStore(SimpleStore):
     """
 
     capabilities = frozenset(
-        {"keyword", "phrases", "counts", "term_counts", "vectors", "append", "lookup"}
+        {"keyword", "phrases", "counts", "term_counts", "vectors", "append", "lookup", "days"}
     )
     notices: ClassVar = ("kept in memory only: gone when the process ends",)
 
@@ -78,6 +80,16 @@ class InMemoryStore(SimpleStore):
         documents = list(self.documents(build))
         found = [one for one in documents if (one.source, one.path) in keys]
         return Lookup(tuple(found), len(documents))
+
+    def of_days(
+        self, query: KeywordQuery, *, where: Where, limit: int, deadline: Deadline
+    ) -> tuple[Found, ...]:
+        """The chunks of the query's days."""
+        deadline.check("the keyword search")
+        of_one = of_days(query.days)
+        rows = [row for row in self._live().rows() if of_one(row.document.day)]
+        hits = [(row, 1.0) for row in rows if not has_any(row.analysed.terms, query.must_not)]
+        return best_found(hits, where, limit)
 
     def missing_vectors(self, build: Build, space: str) -> Iterable[tuple[str, str]]:
         """What of ``build`` has no vector in ``space``."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from commonplace_lancedb.head import epoch_column, literals, text_in
+from commonplace.plugin import of_days
+from commonplace_lancedb.head import epoch_column, literal, literals, text_in
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
     import pyarrow as pa
 
@@ -46,6 +47,29 @@ class Among(NamedTuple):
         column = table[self.column]
         values = [text_in(one) if isinstance(one, str) else one for one in self.values]
         return pc.is_in(column, value_set=pa.array(values, column.type))
+
+
+class Dated(NamedTuple):
+    """Rows of one of some days, as a query names them."""
+
+    days: Sequence[tuple[str, str]]
+
+    @property
+    def sql(self) -> str:
+        """As a filter of Lance, which knows no part of a text: days of any year are all days."""
+        return " OR ".join(
+            "day IS NOT NULL"
+            if first[0] == "-"
+            else f"day BETWEEN {literal(first)} AND {literal(last)}"
+            for first, last in self.days
+        )
+
+    def mask(self, table: pa.Table) -> Any:
+        """Which rows of ``table`` pass."""
+        import pyarrow as pa
+
+        passes = map(of_days(self.days), table["day"].to_pylist())
+        return pa.chunked_array([pa.array(passes, pa.bool_())])
 
 
 class Marked(NamedTuple):

@@ -11,10 +11,12 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from commonplace.plugin import TermCounts, hit_order
+from commonplace.plugin import of_days as among
+from commonplace_lancedb.conditions import Dated
 from commonplace_lancedb.head import ID_BITS, text_in, text_out
 from commonplace_lancedb.matching import Wanted, counted, fetched, holds_all, holds_any
 from commonplace_lancedb.reading import condition_of, is_open, passing
-from commonplace_lancedb.scoring import counts_of, has, score, weight
+from commonplace_lancedb.scoring import counts_of, has, padded, score, weight
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -83,6 +85,30 @@ def keyword(
         scope = f"{scope} AND {condition}"
     wanted = _wanted(asked, scope, where)
     return _best(snapshot, build, asked, wanted, limit, hits, deadline, first=first)
+
+
+def of_days(
+    snapshot: Snapshot, build: BuildState, query: KeywordQuery, where: Where, limit: int
+) -> list[int]:
+    """The first ``limit`` chunks of the query's days, in the order of equal scores."""
+    if not query.days or limit < 1:
+        return []
+    of_one, passes, unwanted = among(query.days), passing(where), _phrases(query.must_not)
+    names = ["id", "source", "path", "position", "day"]
+    names += ["tags"] if "tags" in snapshot.columns else []
+    names += ["terms"] if unwanted else []
+    rows = snapshot.rows(build, "chunk", names, Dated(query.days))
+    found = []
+    for row in rows.to_pylist():
+        if not of_one(row["day"]) or not passes(
+            row["source"], row["path"], row["day"], row.get("tags")
+        ):
+            continue
+        columns = padded(row["terms"]) if unwanted else ("", "")
+        if not any(has(columns, phrase) for phrase in unwanted):
+            place = text_out(row["source"]), text_out(row["path"]), row["position"]
+            found.append((hit_order(1.0, row["day"], *place), row["id"]))
+    return [id_ for _, id_ in sorted(found)[:limit]]
 
 
 def _best(

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         Change,
         ChunkId,
         Deadline,
+        Found,
         KeywordQuery,
         Lookup,
         StoredDocument,
@@ -53,7 +54,8 @@ class LanceStore:
     """
 
     capabilities = frozenset(
-        {"keyword", "phrases", "counts", "term_counts", "vectors", "persistent", "lookup"}
+        {"keyword", "phrases", "counts", "term_counts", "vectors", "persistent"}
+        | {"lookup", "days"}
     )
 
     def __init__(
@@ -183,6 +185,17 @@ class LanceStore:
                 tuple(keyword.term_counts(one, query.terms) for one, _ in ranked),
                 total.tokens / max(1, total.chunks),
             )
+
+    def of_days(
+        self, query: KeywordQuery, *, where: Where, limit: int, deadline: Deadline
+    ) -> tuple[Found, ...]:
+        """The chunks of the query's days in the live build."""
+        deadline.check("the keyword search")
+        with self._reading(deadline) as (head, snapshot):
+            if snapshot is None or head.live is None:
+                return ()
+            ids = keyword.of_days(snapshot, head.live, query, where, limit)
+            return reading.found(snapshot, head.live, [(id_, 1.0) for id_ in ids])
 
     def holders(self, tokens: Collection[str]) -> Mapping[str, int]:
         """How many chunks of the live build hold each of ``tokens``."""

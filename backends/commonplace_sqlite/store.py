@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         ChunkId,
         Deadline,
         Finding,
+        Found,
         KeywordQuery,
         Lookup,
         Nearest,
@@ -46,7 +47,7 @@ class SqliteStore:
 
     capabilities = frozenset(
         {"keyword", "phrases", "counts", "term_counts", "vectors", "append", "persistent"}
-        | {"lookup", "holds"}
+        | {"lookup", "holds", "days"}
     )
 
     def __init__(
@@ -154,6 +155,17 @@ class SqliteStore:
                 tuple([counts.rows[id_] for id_, _ in ranked]) if counts else (),
                 counts.average if counts else 0.0,
             )
+
+    def of_days(
+        self, query: KeywordQuery, *, where: Where, limit: int, deadline: Deadline
+    ) -> tuple[Found, ...]:
+        """The chunks of the query's days in the live build."""
+        from commonplace_sqlite.days import of_days
+
+        with self._live(deadline) as found:
+            if found is None:
+                return ()
+            return rows.found(found[0], found[1].id, of_days(*found, query, where, limit))
 
     def holders(self, tokens: Collection[str]) -> Mapping[str, int]:
         """How many chunks of the live build hold each of ``tokens``."""

@@ -224,16 +224,16 @@ class Memory:
             more.update(max_results=max_results, min_score=min_score, session_key=session_key)
             return self.host.around_search(query, partial(self.search, query, **more))
         check_search(max_results, min_score, sources, timeout, query=query, session_key=session_key)
-        sync = self.settings.search.sync
+        sync, steps = self.settings.search.sync, self._steps()
         end = None if timeout is None else Deadline.after(timeout)
         left = self._service().before_search(end, progress) if wait or sync.embed_on_search else ""
-        steps = self._steps()
         rewritten = self.host.rewrite_query(query) if self.host.listened["query"] else query
         request = steps.request(rewritten, max_results, sources=sources, session_key=session_key)
+        asked = request.query.keyword
         search = self._backends().search_of(
             request.query,
             end or Deadline.after(SEARCH_SECONDS),
-            update=sync.on_search and bool(request.query.keyword.should),
+            update=sync.on_search and bool(asked.should or asked.listed),
             bounded=end is not None,
             later="" if self._one_shot else "they are being indexed",
             progress=progress,

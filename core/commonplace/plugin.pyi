@@ -94,8 +94,10 @@ from commonplace.hookspecs import ToolRegistrar as ToolRegistrar
 from commonplace.host.discovery import Kind as Kind
 from commonplace.host.host import PluginHost as PluginHost
 from commonplace.index.bm25 import bm25 as bm25
+from commonplace.index.bm25 import has_any as has_any
 from commonplace.index.bm25 import hit_order as hit_order
 from commonplace.index.bm25 import matches_terms as matches_terms
+from commonplace.index.bm25 import of_days as of_days
 from commonplace.index.bm25 import passing as passing
 from commonplace.index.bm25 import term_counts as term_counts
 from commonplace.index.planning import Plan as Plan
@@ -187,6 +189,7 @@ from commonplace.protocols.managers import PartialManager as PartialManager
 from commonplace.protocols.managers import Ranker as Ranker
 from commonplace.protocols.parts import Chunker as Chunker
 from commonplace.protocols.parts import ConfiguredPath as ConfiguredPath
+from commonplace.protocols.parts import DayStore as DayStore
 from commonplace.protocols.parts import GrowingSource as GrowingSource
 from commonplace.protocols.parts import HoldsStore as HoldsStore
 from commonplace.protocols.parts import LookupStore as LookupStore

@@ -70,15 +70,20 @@ are, the higher it ranks, and of equal ones the newest note. `project OR product
 - `after:2026-10-01`, `before:2026-10`, `before:2026-Q3`: only notes with a day from the first, or
   to the last day of that time, these included. Understood are days, months, quarters, weeks
   (`2026-W45`) and years; `7d`, `2w`, `3m`, `1y` (ago); `today`, `yesterday`, `monday`,
-  `last-week`, `this-month`, `last-year`, `november`, `nov-2025`; and in Chinese, Japanese, Korean
-  and Thai, such as `上周`, `昨日`, `3个月前`, `2026年3月`. A month or weekday without a year or
-  week is the last one that has begun. They go by the time zone of the system, or that of
-  `query.timeZone`. The day of a note is in its name (`daily/2026-10-01.md`, `2026_10_01 call.md`,
-  `2026/10/01.md`), else in its front matter (`date`, `created`); other notes have none.
+  `last-week`, `this-month`, `last-year`, `november`, `nov-2025`; and in other languages, such as
+  `gestern`, `"la semana pasada"`, `上周`, `昨日`, `3个月前`, `2026年3月`. A month or weekday
+  without a year or week is the last one that has begun. They go by the time zone of the
+  system, or that of `query.timeZone`. The day of a note is in its name (`daily/2026-10-01.md`,
+  `2026_10_01 call.md`, `2026/10/01.md`), else in its front matter (`date`, `created`); other
+  notes have none.
 - `tag:work`, `tag:#work`: only notes with that tag, in their front matter or as `#work` in the
   text, or with one below it (`#work/port`). `-tag:work`: only notes without. Several `tag:` must
   all be there.
 - `source:memory`: only that source. `-source:sessions`: not that one.
+
+Times among the words, such as `yesterday`, `last week`, `vor drei Tagen` or `on 3 May`, leave no
+note out: notes of these days come first. A question for a time alone (`what happened last week?`)
+shows the notes of its days, the newest first.
 
 Several `path:`, or several `source:`, are alternatives; all other forms narrow the search. A
 filter that is not understood is left out, and a note says so.

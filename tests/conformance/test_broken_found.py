@@ -138,6 +138,22 @@ class NamesChunksByPlace(Answering):
         return chunk._replace(id=names[chunk.id])
 
 
+class ListsNeighbouringDays(InMemoryStore):
+    def of_days(
+        self, query: KeywordQuery, *, where: Where, limit: int, deadline: Deadline
+    ) -> tuple[Found, ...]:
+        every = query._replace(days=(("0000-01-01", "9999-12-31"),))
+        return super().of_days(every, where=where, limit=limit, deadline=deadline)
+
+
+class ListsTheOldestFirst(InMemoryStore):
+    def of_days(
+        self, query: KeywordQuery, *, where: Where, limit: int, deadline: Deadline
+    ) -> tuple[Found, ...]:
+        every = super().of_days(query, where=where, limit=1_000_000, deadline=deadline)
+        return tuple(sorted(every, key=lambda hit: hit.chunk.day or ""))[:limit]
+
+
 BROKEN: list[tuple[type[InMemoryStore], str]] = [
     (StripsTexts, "test_a_chunk_comes_back_as_it_was_put"),
     (ReadsLineEndsAlike, "test_a_chunk_comes_back_as_it_was_put"),
@@ -148,6 +164,8 @@ BROKEN: list[tuple[type[InMemoryStore], str]] = [
     (FetchesInItsOwnOrder, "test_each_score_comes_with_its_own_chunk"),
     (FetchesAThousand, "test_hundreds_of_chunks_can_be_found_at_once"),
     (MissesTheGone, "test_chunks_that_are_gone_are_left_out"),
+    (ListsNeighbouringDays, "test_the_chunks_of_some_days_are_listed"),
+    (ListsTheOldestFirst, "test_the_chunks_of_some_days_are_listed"),
     (FetchesAfterwards, "test_scores_and_chunks_are_of_one_moment"),
     (FindsOtherChunksByVectors, "test_a_chunk_is_the_same_however_it_is_found"),
     (NumbersAnew, "test_ids_stay_while_their_document_does"),

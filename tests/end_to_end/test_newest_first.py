@@ -147,6 +147,42 @@ def test_without_folding_the_newest_of_equal_ones_comes_first(
     assert days == [*dated, None]
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(
+    ("query", "days"),
+    [
+        ("what happened yesterday?", ["2026-11-21"]),
+        ("what did I do last week", ["2026-11-14", "2026-11-10"]),
+        ("上周做了什么", ["2026-11-14", "2026-11-10"]),
+        ("was habe ich gestern gemacht", ["2026-11-21"]),
+        ("what happened in October", ["2026-10-20"]),
+        ("what happened last week -demo", ["2026-11-10"]),
+        ("xyzzy yesterday", ["2026-11-21"]),
+    ],
+)
+def test_a_question_for_a_time_finds_the_notes_of_its_days(
+    opener: Opener, workspace: Path, backend: str, query: str, days: list[str]
+) -> None:
+    write(workspace, "MEMORY.md", "# Plan\n\n- Dual writes last for one week.\n")
+    write(workspace, "memory/2026-11-21.md", "# Log\n\n- Repaired the login loop.\n")
+    write(workspace, "memory/2026-11-14.md", "# Log\n\n- Demo for the sales team.\n")
+    write(workspace, "memory/2026-11-10.md", "# Log\n\n- Paid for the ferry.\n")
+    write(workspace, "memory/2026-10-20.md", "# Log\n\n- Ordered tulip bulbs.\n")
+    result = opener(backend).search(query)
+    assert [hit.day for hit in result.hits] == days
+    assert all("of a day that the query names" in hit.explain.arms[0].note for hit in result.hits)
+    assert [one.word for one in result.unknown] == (["xyzzy"] if "xyzzy" in query else [])
+
+
+def test_that_no_note_is_of_the_days_is_said(opener: Opener, workspace: Path) -> None:
+    write(workspace, "memory/2026-11-21.md", "Repaired the login loop.\n")
+    memory = opener()
+    assert memory.search("what happened in March").notes == (
+        "no note is of the days that the query names: 03-01 to 03-31",
+    )
+    assert memory.search("login loop yesterday").notes == ()
+
+
 def test_a_number_that_is_asked_for_is_shown(opener: Opener, workspace: Path) -> None:
     write_logs(workspace)
     first, second = opener().search("staging port 8450").hits

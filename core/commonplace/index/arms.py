@@ -1,9 +1,9 @@
-"""The list of the chunks that are nearest to a query."""
+"""The chunks that are nearest to a query, and those of the days that it names."""
 
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from commonplace.errors import DeadlineExceededError
 from commonplace.index.rescoring import with_finite_scores
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from commonplace.embedding.service import EmbeddingService
     from commonplace.model.search import KeywordQuery, Phrase, Query, StoredChunk, Where
     from commonplace.protocols.contexts import Arms
-    from commonplace.protocols.parts import VectorStore
+    from commonplace.protocols.parts import DayStore, Store, VectorStore
     from commonplace.resilience.deadline import Deadline
 
 
@@ -101,3 +101,47 @@ def _passes(chunk: StoredChunk, query: KeywordQuery) -> bool:
 
 def _has(body: str, phrase: Phrase) -> bool:
     return f" {' '.join(phrase)} " in body
+
+
+_OF_A_DAY, _OF_A_DAY_ALONE = 0.8, 0.2
+"""The evidence of a chunk by its day: as much as if it held each word once, where a query is about
+a time alone; little where it has further words, of which no chunk holds any."""
+
+
+def with_days(
+    arm: Arm, store: Store, query: KeywordQuery, where: Where, limit: int, deadline: Deadline
+) -> Arm:
+    """The ``arm`` of keywords, and behind it what is of the days that the query names.
+
+    Where the query asks for that, or its words find nothing. Other arms are left as they are.
+    """
+    needed = query.listed or not arm.found
+    if arm.name != "keyword" or query.plain or query.must or not needed:
+        return arm
+    if "days" not in store.capabilities:
+        note = "the index cannot list the notes of a day: add a word to search for"
+        return arm._replace(note=note) if query.listed and not arm.found else arm
+    days = cast("DayStore", store)
+    listed = days.of_days(query, where=where, limit=limit, deadline=deadline)
+    if query.listed and not (arm.found or listed):
+        named = ", ".join(_shown(*one) for one in query.days)
+        return arm._replace(note=f"no note is of the days that the query names: {named}")
+    least = _OF_A_DAY if query.listed else _OF_A_DAY_ALONE
+    ids, known = ({item.chunk.id for item in found} for found in (listed, arm.found))
+    found = [
+        item._replace(evidence=max(least, item.evidence or 0.0)) if item.chunk.id in ids else item
+        for item in arm.found
+    ]
+    note = "of a day that the query names"
+    others = [
+        item._replace(score=0.0, evidence=least, note=note)
+        for item in listed
+        if item.chunk.id not in known
+    ]
+    found = found[: max(limit // 2, limit - len(others))]
+    return arm._replace(found=(*found, *others[: limit - len(found)]))
+
+
+def _shown(first: str, last: str) -> str:
+    first, last = first.lstrip("-"), last.lstrip("-")
+    return first if first == last else f"{first} to {last}"

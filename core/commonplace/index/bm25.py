@@ -118,6 +118,23 @@ def matches_terms(terms: Terms, query: KeywordQuery) -> bool:
     )
 
 
+def of_days(days: Sequence[tuple[str, str]]) -> Callable[[str | None], bool]:
+    """Whether a document of this day is of one of ``days``, as a query names them."""
+
+    def passes(day: str | None) -> bool:
+        return day is not None and any(
+            first <= (day[4:] if first[0] == "-" else day) <= last for first, last in days
+        )
+
+    return passes
+
+
+def has_any(terms: Terms, phrases: Sequence[Phrase]) -> bool:
+    """Whether a chunk of these terms has one of ``phrases``."""
+    columns = [f" {column} " for column in terms]
+    return any(f" {' '.join(phrase)} " in column for phrase in phrases for column in columns)
+
+
 def passing(where: Where) -> Callable[[str, str, str | None, Collection[str]], bool]:
     """Whether a document of this source, path, day and tags passes ``where``."""
     globs = [re.compile(glob_regex(pattern)).fullmatch for pattern in where.paths]

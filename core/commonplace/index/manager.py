@@ -135,6 +135,11 @@ class IndexedMemoryManager:
                 )
         if not any(arm.name == "keyword" or arm.found for arm in arms):
             arms.insert(0, keyword())
+        if query.keyword.days:
+            from commonplace.index.arms import with_days
+
+            asked = query.keyword, where, limit, deadline
+            arms = [with_days(arm, self._store, *asked) for arm in arms]
         if not any(arm.found or (arm.kind == "cosine" and not arm.note) for arm in arms):
             arms += self._singly(query.keyword, where, limit, deadline)
         return tuple(arms)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     )
     from commonplace.model.search import (
         ChunkId,
+        Found,
         KeywordMatches,
         KeywordQuery,
         Nearest,
@@ -175,7 +176,7 @@ class Store(Protocol):
         """What it can do, of the following words.
 
         ``keyword``, ``phrases``, ``counts``, ``vectors``, ``append``, ``persistent``, ``eventual``,
-        ``lookup``.
+        ``lookup``, ``holds``, ``days``.
 
         Who declares ``counts`` may also declare ``term_counts``: see
         :class:`~commonplace.model.search.KeywordMatches`.
@@ -293,6 +294,24 @@ class HoldsStore(Store, Protocol):
 
         ``documents`` are stamps by path, by (source, fingerprint). ``False`` says nothing: it may
         also be given for documents that take long to compare.
+        """
+        ...
+
+
+class DayStore(Store, Protocol):
+    """A store that lists the chunks of some days (capability ``days``).
+
+    Where a store does not, a question for a time alone ("what happened yesterday?") finds nothing
+    but its words.
+    """
+
+    def of_days(
+        self, query: KeywordQuery, *, where: Where, limit: int, deadline: Deadline
+    ) -> tuple[Found, ...]:
+        """The first ``limit`` chunks of documents of the query's ``days``, each with a score of 1.
+
+        Of the live build, without chunks that have one of ``must_not``, in the order of equal
+        scores: by day, the newest first, then by source, path and position.
         """
         ...
 

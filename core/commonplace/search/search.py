@@ -126,13 +126,13 @@ class Searcher:
         if sources is not None:
             asked = frozenset(sources)
             where = where._replace(sources=asked if typed is None else typed & asked)
-        keyword = self._analyser.query(parsed)
+        keyword, said = self._analyser.query(parsed), (*parsed.words, *parsed.phrases)
         if self._profile != "default":
             keyword = keyword._replace(plain=True)
         elif may_name_days(parsed.text):
-            from commonplace.text.days import named_days
+            from commonplace.text.days import read_times
 
-            keyword = keyword._replace(days=named_days(" ".join(parsed.words), self._today))
+            keyword, said = read_times(parsed, keyword, self._analyser, self._today)
         query = Query(parsed.text, keyword, " ".join(parsed.words), session_key)
         wide = min(_CANDIDATES_AT_MOST, limit * self._settings.query.hybrid.candidate_multiplier)
         return Request(
@@ -141,7 +141,7 @@ class Searcher:
             limit,
             max(limit, wide),
             phrases=bool(parsed.phrases),
-            said=(*parsed.words, *parsed.phrases),
+            said=said,
             notes=parsed.notes,
             sources=frozenset(sources or ()) | (typed or frozenset()),
         )
@@ -161,7 +161,7 @@ class Searcher:
         A query without words is not asked.
         """
         query, where, notes = request.query, request.where, request.notes
-        if not query.keyword.should:
+        if not (query.keyword.should or query.keyword.listed):
             nothing = nothing_to_search_for(query.text, query.keyword, where)
             return Answer(query, notes=(*notes, nothing))
         arms = search.ask(query, where=where, limit=request.wide)

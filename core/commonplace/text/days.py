@@ -13,11 +13,15 @@ from typing import TYPE_CHECKING
 
 from commonplace.model.tuples import NamedTuple
 from commonplace.text.dates import KEPT, RELATIVE, seen_from
+from commonplace.text.standard import STOP_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from datetime import date
 
+    from commonplace.model.search import KeywordQuery
+    from commonplace.text.analyse import Analyser
+    from commonplace.text.query import ParsedQuery
 
 Days = tuple[str, str]
 """First and last day (ISO); without the year, ``-05-07``, where every year will do."""
@@ -150,6 +154,76 @@ def _is_month(match: re.Match[str], groups: dict[str, str]) -> bool:
         return before not in {"this", "last", "next", "en"}
     named = month.lower() in _FIRST_NAMES and month[0].isupper() and after[:1].isupper()
     return not named or bool(groups.get("d")) or re.fullmatch(_WITHIN, before) is not None
+
+
+# What questions for a time consist of, beside stop words.
+_ASKING_WORDS = """
+happened happen happens happening new news notes note log logs entry entries diary journal work
+worked working done going anything everything something summary summarize summarise recap review
+show list give find went write wrote written recorded day days date things events habe haben hat
+hast ich wir man war waren was ist sind wurde gemacht getan passiert geschehen los gearbeitet
+erledigt gab gibt notizen notiz eintrag einträge tagebuch alles neues zeig zeige mir im in am an
+der die das den dem von vom zu seit que qu quoi est ce qui s c j l d passé passe ai je fait faits
+faisait on avons montre moi tout neuf travaillé le la les au du de se hice hicimos hiciste pasó
+pasado ha he hemos hecho notas muestra todo sucedió ocurrió trabajé cosa ho fatto abbiamo è
+successo tutto fiz fizemos fizeste aconteceu tudo делал делала делали сделал сделала случилось
+произошло заметки
+"""
+_ASKING = frozenset(_ASKING_WORDS.split())
+_ASKING_WIDE = re.compile(
+    "(?:发生|發生|做|干|幹|了|过|過|什么|什麼|啥|哪些|事情|事|情况|我们|我們|我|都|的|在|有|些|呢|吗|嗎|是|里"
+    "|记录|記錄|笔记|筆記|日志|日誌|日记|日記|工作|忙|进展|進展"
+    "|何|なに|を|した|して|しました|いた|の|は|が|に|で|と|も|あった|ありました|起きた|起こった|出来事|こと|か|私|メモ"
+    "|やった|やりました|記録|ノート|作業"
+    "|뭐|뭘|무엇|무슨|어떤|일|을|를|이|가|은|는|의|에|했지|했어|했나|했나요|했는지|했습니까|했|한|하|있었|었|나|내|우리|어|지|요"
+    "|일어났|메모|노트|기록)+"
+)
+
+
+def read_times(
+    parsed: ParsedQuery, keyword: KeywordQuery, analyser: Analyser, today: Callable[[], date]
+) -> tuple[KeywordQuery, tuple[str, ...]]:
+    """``keyword``, the analysed query, with the times that it names, and what else it says.
+
+    Words for times that are seen from today ("last week") are searched for only where they are
+    quoted: no note says them of the days that are meant. A question for a time alone asks for what
+    is of its days.
+    """
+    named = [times_of(words, today) for words in parsed.words]
+    days = _days_of(time for times in named for time in times)
+    if not days:
+        return keyword, (*parsed.words, *parsed.phrases)
+    said = [_without(words, times) for words, times in zip(parsed.words, named, strict=True)]
+    listed = not parsed.phrases and not any(map(_asks_for_more, said))
+    if listed:
+        kept = [
+            word
+            for words, times in zip(parsed.words, named, strict=True)
+            for time in times
+            for word in words[time.start : time.end].split()
+            if not (time.seen_from_today or word.lower() in STOP_WORDS)
+        ]
+        keyword = analyser.query(parsed._replace(words=(" ".join(kept),) if kept else ()))
+        return keyword._replace(days=days, listed=True), ()
+    seen = [[time for time in times if time.seen_from_today] for times in named]
+    if any(seen):
+        words = tuple(_without(*one) for one in zip(parsed.words, seen, strict=True))
+        keyword = analyser.query(parsed._replace(words=words))
+    return keyword._replace(days=days), (*said, *parsed.phrases)
+
+
+def _without(text: str, times: Iterable[Time]) -> str:
+    for time in times:
+        text = text[: time.start] + " " * (time.end - time.start) + text[time.end :]
+    return text
+
+
+def _asks_for_more(text: str) -> bool:
+    """Whether ``text`` has a word that a question for a time does not consist of."""
+    words = re.findall(r"[^\W_]+", text.lower())
+    return not all(
+        word in STOP_WORDS or word in _ASKING or _ASKING_WIDE.fullmatch(word) for word in words
+    )
 
 
 @cache

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import shutil
 from contextlib import closing
-from typing import TYPE_CHECKING, get_args
+from functools import partial
+from typing import TYPE_CHECKING, cast, get_args
 
 from attrs import evolve
 from hypothesis import strategies as st
 
 from commonplace.model.chunks import AnalysedChunk, Chunk, DeleteDocument, Terms
 from commonplace.model.documents import Trust
+from commonplace.model.search import KeywordQuery, newest_first
+from commonplace.resilience.deadline import NEVER
 from commonplace.testing.base import (
+    ALL,
     WAIT,
     attach,
     busy,
@@ -24,6 +28,7 @@ from commonplace.testing.base import (
     make_vector,
     meanwhile,
     nearest,
+    places,
     publish,
     scored,
     search,
@@ -43,17 +48,21 @@ from commonplace.testing.strategies import (
     applied,
     batches,
     corpora,
+    holds,
     hostile_tokens,
+    passes,
     stored,
     texts,
+    wheres,
 )
 
 if TYPE_CHECKING:
-    from commonplace.model.search import ChunkId
-    from commonplace.protocols.parts import Store, VectorStore
+    from commonplace.model.search import ChunkId, Where
+    from commonplace.protocols.parts import DayStore, Store, VectorStore
     from commonplace.testing.base import Batch, Corpus
 
 
+_DAY = st.sampled_from(("2025-12-31", "2026-01-01", "2026-01-31", "2026-02-01"))
 _PIECES = st.lists(
     st.builds(
         Chunk,
@@ -130,6 +139,42 @@ class FoundLaws(StoreLaws):
         write(store, DeleteDocument("memory", "1.md"), DeleteDocument("memory", "3.md"))
         found = search(store, words("ant"))
         assert [hit.chunk.path for hit in found] == ["0.md", "2.md", "4.md"]
+
+    @law("days", corpus=corpora(), where=wheres(), first=_DAY, last=_DAY, any_year=st.booleans())
+    def test_the_chunks_of_some_days_are_listed(
+        self,
+        store: Store,
+        corpus: Corpus,
+        where: Where,
+        first: str,
+        last: str,
+        any_year: bool,  # noqa: FBT001
+    ) -> None:
+        """All of the days and of no others that pass the filters, the newest first, each with 1.
+
+        A day without its year stands for that of any; what has an unwanted phrase is left out.
+        """
+        publish(store, *corpus)
+        days = (first[4:], last[4:]) if any_year else (first, last)
+        query = KeywordQuery(days=(days,), must_not=(("ant",),))
+        every = {(put.source, put.path): put for put in corpus}
+        dated = [
+            put
+            for put in every.values()
+            if put.day and days[0] <= put.day[4 * any_year :] <= days[1] and passes(put, where)
+        ]
+        dated.sort(key=lambda put: (newest_first(put.day), put.source, put.path))
+        expected = [
+            (put.source, put.path, chunk.chunk.start_line)
+            for put in dated
+            for chunk in put.chunks
+            if not holds(chunk.terms, ("ant",))
+        ]
+        of_days = partial(cast("DayStore", store).of_days, query, where=where, deadline=NEVER)
+        found = of_days(limit=ALL)
+        assert places(found) == expected
+        assert {hit.score for hit in found} <= {1.0}
+        assert of_days(limit=2) == found[:2]
 
     @law("keyword")
     def test_scores_and_chunks_are_of_one_moment(self, store: Store) -> None:

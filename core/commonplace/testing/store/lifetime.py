@@ -83,7 +83,7 @@ class StoreLaws(Laws):
 
 
 _KNOWN = {"keyword", "phrases", "counts", "term_counts", "vectors", "append"}
-_KNOWN |= {"persistent", "eventual", "lookup", "holds"}
+_KNOWN |= {"persistent", "eventual", "lookup", "holds", "days"}
 
 
 class LifetimeLaws(StoreLaws):
@@ -103,6 +103,7 @@ class LifetimeLaws(StoreLaws):
             "eventual": "refresh",
             "lookup": "lookup",
             "holds": "holds",
+            "days": "of_days",
         }
         assert all(hasattr(store, named[one]) for one in store.capabilities & set(named))
         assert store.capabilities, "a store that can do nothing"

@@ -1,0 +1,56 @@
+"""The chunks of some days, in the order of equal scores.
+
+Imported only for a question that is about a time and little else.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from commonplace_sqlite.keyword import cleaned, in_order, phrase, restriction_of
+from commonplace_sqlite.schema import of_build
+
+if TYPE_CHECKING:
+    import apsw
+
+    from commonplace.plugin import KeywordQuery, Where
+    from commonplace_sqlite.keyword import Ranked
+    from commonplace_sqlite.schema import LiveBuild
+
+
+_OF_DAYS = """
+SELECT hit.id, document.day FROM chunk_<n> AS hit
+JOIN document_<n> AS document ON document.id = hit.document
+WHERE (<days>) <clauses> ORDER BY document.day DESC
+"""
+_NOT_AMONG = " AND hit.id NOT IN (SELECT rowid FROM fts_<n> WHERE fts_<n> MATCH ?)"
+
+
+def of_days(
+    connection: apsw.Connection, live: LiveBuild, query: KeywordQuery, where: Where, limit: int
+) -> Ranked:
+    """The first ``limit`` chunks of the query's days, each with a score of 1."""
+    if not query.days or limit < 1:
+        return []
+    days = [
+        (f"{'substr(document.day, 5)' if first[0] == '-' else 'document.day'} BETWEEN ? AND ?", one)
+        for one in query.days
+        for first in one[:1]
+    ]
+    clause, values = restriction_of(connection, live.id, where)
+    unwanted = [tokens for one in query.must_not if (tokens := cleaned(one))]
+    if unwanted:
+        clause += _NOT_AMONG
+        values += (" OR ".join(map(phrase, unwanted)),)
+    sql = _OF_DAYS.replace("<days>", " OR ".join(condition for condition, _ in days))
+    sql = of_build(sql.replace("<clauses>", clause), live.id)
+    values = *(day for _, one in days for day in one), *values
+    rows: Any = connection.execute(sql, values)
+    found: list[tuple[int, float]] = []
+    last = None
+    for id_, day in rows:
+        if len(found) >= limit and day != last:
+            break  # source, path and position decide within a day, so all of it is needed
+        found.append((id_, 1.0))
+        last = day
+    return in_order(connection, live.id, found, limit)

@@ -10,13 +10,13 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
-from commonplace.plugin import NamedTuple, newest_first, with_step
+from commonplace.plugin import STOP_WORDS, NamedTuple, make_analyser, newest_first, with_step
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from typing import Literal
 
-    from commonplace.plugin import Candidate, RankContext, StoredChunk
+    from commonplace.plugin import Analyser, Candidate, RankContext, StoredChunk
 
 # In English, German, French, Spanish, Italian and Portuguese, then Chinese, Japanese and Korean.
 _WHEN = r"""(?ix)
@@ -45,6 +45,13 @@ _AFTER = rf"""(?ix)
     """
 _DATE = r"(?<!\d)((?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))(?!\d)"
 _YEAR = r"\b(?:19|20)\d\d\b"
+_MONTHS = (
+    "(?:january|jan|february|feb|march|april|apr|may|june|july|august|aug|september|sept?|october"
+    "|oct|november|nov|december|dec|januar|februar|märz|mai|juni|juli|oktober|dezember|janvier"
+    "|février|mars|avril|juin|juillet|août|septembre|octobre|novembre|décembre|enero|febrero|marzo"
+    "|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre)"
+)
+_DAY_OF_A_MONTH = rf"\b\d\d?(?:st|nd|rd|th|\.)? (?:of |de )?{_MONTHS}\b|\b{_MONTHS} \d\d?\b"
 _ENDS = ("", ".", ",", ";", ":", "?", "!", ")")
 _NAMES = """
 yesterday tomorrow today tonight ago monday tuesday wednesday thursday friday saturday sunday
@@ -142,12 +149,19 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 
 def _names_a_time(chunk: StoredChunk) -> float:
-    """1 where the text names a time, one half where only its note is dated, else 0."""
+    """1 where the text names a time, one half where only its note is dated, else 0.
+
+    The day of the note itself, which is the heading of a daily log, dates the note.
+    """
     text = chunk.text.lower()
+    if chunk.day is not None:
+        text = text.replace(chunk.day, "")
     words = text.split()
     if not _TIME_NAMES.isdisjoint(words):
         return 1.0
     if ("20" in text or "19" in text) and _pattern(_YEAR).search(text):
+        return 1.0
+    if any(map(str.isdigit, text)) and _pattern(_DAY_OF_A_MONTH).search(text):
         return 1.0
     if ("last" in words or "next" in words) and any(phrase in text for phrase in _PHRASES):
         return 1.0
@@ -163,18 +177,35 @@ def _fits(day: str | None, anchor: Anchor) -> bool:
 
 
 def series(hits: Sequence[Candidate], context: RankContext) -> dict[int, int]:
-    """The dated hits that hold the query's words that the best of them holds: 0 is the newest."""
+    """The dated hits that hold the words of the query that the best line holds: 0 is the newest.
+
+    That line is one of the best hit. Stop words and the words of time are not among its words.
+    """
     dated = [at for at, hit in enumerate(hits) if hit.chunk.day is not None]
     if not dated:
         return {}
-    wanted = set(context.query.keyword.should)
+    wanted = {term for term in context.query.keyword.should if term not in STOP_WORDS}
+    said = " ".join(_pattern(_NOW).findall(context.query.words or context.query.text)).lower()
+    wanted -= {term for term in wanted if (f" {term}" if term.isascii() else term) in f" {said}"}
     best = min(dated, key=lambda at: (-hits[at].score, hits[at].chunk.path, str(hits[at].chunk.id)))
-    words = wanted.intersection(hits[best].chunk.body.split())
+    words = _of_one_line(wanted, hits[best].chunk)
     if not words:
         return {}
     alike = [at for at in dated if words <= set(hits[at].chunk.body.split())]
     days = sorted({hits[at].chunk.day for at in alike}, key=newest_first)
     return {at: days.index(hits[at].chunk.day) for at in alike}
+
+
+def _of_one_line(wanted: Collection[str], chunk: StoredChunk) -> set[str]:
+    """The most of ``wanted`` that a line of ``chunk`` holds."""
+    lines = chunk.text.split("\n")
+    bodies = [_analyser().chunk(line).body for line in lines] if len(lines) > 1 else [chunk.body]
+    return max((set(wanted).intersection(body.split()) for body in bodies), key=len)
+
+
+@cache
+def _analyser() -> Analyser:
+    return make_analyser()
 
 
 def anchor_of(text: str, hits: Sequence[Candidate]) -> Anchor | None:

@@ -108,6 +108,29 @@ def _falling(one: Candidate) -> float:
     return -one.score
 
 
+def test_neither_words_of_time_nor_of_other_lines_decide_a_series() -> None:
+    logs = [
+        hit(0, 0.8, "- port stage 8410\n- Mailer retries now use backoff", "2026-10-08"),
+        hit(1, 0.6, "- port stage 8443\n- A talk about queues", "2026-11-12"),
+    ]
+    query = asked("which port does staging use now", "port", "stage", "use", "now", "which")
+    assert series(logs, query) == {0: 1, 1: 0}
+    assert notes(TimeWords(0.2).rank(logs, query))[1] == "x 1.200, number 1 of its series, by day"
+
+
+def test_the_day_in_a_heading_dates_the_note_and_a_day_in_the_text_is_a_time() -> None:
+    hits = [
+        hit(0, 0.5, "# 2026-11-20\n\n- Mia likes the flat.", "2026-11-20"),
+        hit(1, 0.5, "Mia moves on 9 May."),
+        hit(2, 0.5, "Mia has 3 marbles."),
+    ]
+    assert notes(TimeWords(0.2).rank(hits, asked("when does Mia move"))) == [
+        "x 1.100, of a dated note",
+        "x 1.200, names a time",
+        "does not fit the words of time",
+    ]
+
+
 def test_a_series_holds_the_same_words_of_the_query() -> None:
     assert series(PORTS, asked("x", "staging", "port")) == {0: 2, 1: 1, 2: 0}
     assert series(PORTS, asked("x", "lunch")) == {}

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 _REQUEST = r"""(?ix)
     ^\W*(?: (?:can|could|would|will)\ you | please | help\ (?:me|us) | let['’]?s | remind\ me
         | how\ (?:should|do)\ (?:i|we)
-        | (?:i|we)\ (?:need|want|have|must|should|would\ like|['’]d\ like)\ (?:to|you|a|an|some)
+        | (?:i|we)(?:\ need|\ want|\ have|\ must|\ should|\ would\ like|['’]d\ like)
+          \ (?:to|you|a|an|some) | (?:soll(?:te|ten|en)?|darf|dürfen)\ (?:ich|wir)
         | (?:kannst|könntest|würdest)\ du | könn(?:t|ten)\ (?:ihr|sie) | bitte | hilf
         | wie\ soll(?:en|te)? | lass(?:t|en)?\ uns
         | (?:ich|wir)\ (?:brauchen?|möchten?|wollen|will|müssen|muss|sollten?)
@@ -106,7 +107,8 @@ _NO_VERB = r"""(?ix)
         | i | we | you | he | she | it | they | there | here | in | on | at | of | for | from | to
         | with | by | as | and | or | but | if | when | while | since | after | before | during
         | because | both | all | some | no | not | last | next | today | tonight | yesterday
-        | tomorrow | now | then | once | only | even | \w+(?:day|ed|ly|ing)
+        | tomorrow | can | could | should | would | will | must | may
+        | now | then | once | only | even | \w+(?:day|ed|ly|ing)
         | in | im | an | am | auf | aus | bei | beim | für | mit | nach | ohne | seit | über | um
         | von | vom | vor | zu | zum | zur | als | wenn | dass | ob | weil | und | oder | aber
         | auch | da | dann | dort | hier | gestern | heute | morgen | jetzt | nur | noch | so
@@ -142,6 +144,25 @@ _NOUNS = (
     "|report|request|research|return|review|run|scan|schedule|search|setup|share|ship|sign|sort"
     "|split|start|stop|store|switch|tag|test|track|train|transfer|try|turn|update|upgrade|upload|use"
 )
+# Two words, the first of which is a verb as well: names of things.
+_COMPOUNDS = (
+    "open (?:questions?|issues?|points?|tickets?|tasks?|items?|bugs?|prs?|source|pull|positions?)"
+    "|pay ?(?:slips?|day|checks?|roll|grade|rise)|clean (?:code|room|build)|complete list"
+    "|read (?:replicas?|access|timeout)|write (?:access|ahead|timeout)|close (?:friends?|calls?)"
+    "|draw (?:calls?|date)|download (?:links?|folder|page)|install (?:guide|script)"
+    "|delete (?:button|requests?)|reset (?:button|link)|debug (?:logs?|mode|build)"
+)
+# What one asks leave to do; "can I use ..." asks what there is.
+_MAY = (
+    "(?:deploy|merge|push|release|ship|send|delete|remove|drop|restart|reboot|upgrade|publish|rename"
+    "|revert|rebase|commit|cancel|book|order|buy|invite|email|call|reply|schedule|close|rotate)"
+)
+_LEAVE = rf"""(?ix)
+    ^\W*(?: (?:should|can|could|may|must)\ (?:i|we)\ (?:\w+ly\ |now\ |just\ )?{_MAY}\b
+        | is\ it\ (?:ok|okay|fine|safe|allowed|all\ ?right)\ (?:to|if\ (?:i|we))\ {_MAY}\b )
+    """
+_OF_IT = r"^\W*\w+ [\w-]+ (?:of|about)\b"
+_BROKE = r"\b(?:fail|broke|crash|error|succeed|conflict|timed?.?out)"
 _DETERMINED = r"(?:the|an?|my|our|your|this|these|those|all|every|each|me|us|him|them|it|new|\d+)"
 _FINITE = r"(?:is|are|was|were|has|had|did|does|will|would|got|went|came|looks?|seems?|takes?|took)"
 _FIRST = "then|now|also|just|and|ok|dann|jetzt|puis|ensuite|luego|y"
@@ -223,7 +244,7 @@ def is_task(query: str) -> bool:
     characters are read.
     """
     query = query[:READ]
-    if _pattern(_REQUEST).search(query):
+    if _pattern(_REQUEST).search(query) or _pattern(_LEAVE).search(query):
         return True
     if _pattern(_QUESTION).search(query):
         return False
@@ -262,12 +283,27 @@ def _rules() -> tuple[tuple[str, str], ...]:
     begins = rf"(?i)^\W*(?:(?:{_FIRST}) )?"
     return (
         # English: a verb; one that is a noun too, with what follows it; any word before "the".
-        (rf"{begins}(?!(?:{_NOUNS})\b){english}\b", rf"(?i)^\W*\w+ {_FINITE}\b"),
+        (
+            rf"{begins}(?!(?:{_NOUNS})\b){english}\b",
+            rf"(?i)^\W*\w+ {_FINITE}\b|^\W*(?:{_COMPOUNDS})\b",
+        ),
         (rf"{begins}(?:{_NOUNS}) {_DETERMINED}\b", _NEVER),
         (
             rf"{begins}(?:{_NOUNS}) \w+(?: \S+){{2}}",
-            rf"(?i)^\W*\w+ {_PREPOSITION}\b|^\W*(?:\w+\W+){{1,3}}{_FINITE}\b",
+            rf"(?i)^\W*\w+ {_PREPOSITION}\b|{_OF_IT}|^\W*(?:\w+\W+){{1,3}}{_FINITE}\b|{_BROKE}",
         ),
+        # Few words: a verb before a name, an order of food, a letter to a person.
+        (
+            rf"{begins}(?:deploy|merge|ship|upload|restart) (?:pr|mr|\w+[-_./#]\w+|\W?\d+)",
+            rf"{_BROKE}|\b{_FINITE}\b",
+        ),
+        (rf"{begins}order (?:pizza|food|lunch|dinner|sushi|coffee|flowers|groceries)\b", _BROKE),
+        (
+            rf"{begins}book (?:flights?|hotels?|trains?|tickets?|rooms?|taxi) (?:to|for|in)\b",
+            _BROKE,
+        ),
+        (rf"{begins}(?:reply|respond|write|talk) to \S", _NEVER),
+        (rf"{begins}(?:call|email|ping|phone|text) (?-i:[A-Z])\w+\W*$", _NEVER),
         (rf"{begins}(?:deploy|merge|move|push|release|ship|upload) (?:to|into|version) ", _NEVER),
         (rf"{begins}[a-z]+ {_DETERMINED} \w+", rf"{_NO_VERB}|\b{_FINITE}\b|\.$"),
         # German: an imperative, any word before "mir" or "die", an infinitive at the end.

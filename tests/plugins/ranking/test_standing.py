@@ -90,6 +90,32 @@ def test_neutral_questions_and_statements_are_no_tasks(lang: str) -> None:
     assert [query for query in NEUTRAL[lang] if is_task(query)] == []
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        *("Deploy billing-api", "merge PR 285", "order pizza", "book flight to Lisbon"),
+        *("should I deploy today?", "can I merge this now?", "is it ok to deploy on Friday?"),
+        *("reply to Hannah's email", "email Hannah", "I'd like to push the branch"),
+        *("We'd like to book a table", "soll ich heute deployen?", "can we release tomorrow?"),
+    ],
+)
+def test_terse_requests_and_questions_for_leave_are_tasks(query: str) -> None:
+    assert is_task(query)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        *("email address of Hannah", "open questions about CDC", "test coverage of mailer"),
+        *("start time of the standup", "pay slip", "order number 4711", "commit a828e60"),
+        *("deploy billing-api failed", "deploy of mailer failed", "merge conflict in auth-proxy"),
+        *("read replica lag", "can the mailer send attachments", "Can I use Bun?"),
+    ],
+)
+def test_names_of_things_are_no_tasks(query: str) -> None:
+    assert not is_task(query)
+
+
 def test_most_questions_of_others_ask_for_nothing_to_be_done() -> None:
     """Of questions that were written for something else, in English, Chinese and Japanese."""
     sets = ("locomo-notes", "madial-en", "madial-zh", "cmrc2018-zh", "jsquad-ja", "xquad-en")

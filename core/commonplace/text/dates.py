@@ -282,11 +282,11 @@ _FORMS: list[_Form] = [
 RELATIVE = tuple(part for patterns, _ in _RELATIVE for part in patterns.split())
 """Patterns of the times seen from today, words joined by hyphens; :func:`seen_from` reads them."""
 
-KEPT = re.compile(
+KEPT = (
     f"{_any_of(words.WEEKDAY_LAST)}|{words.BARE_WEEKDAY}"
     f"|{_any_of(' '.join(words.WEEKENDS_AGO.values()))}"
 )
-"""Those of them that notes use as well: "on Monday", "last weekend"."""
+"""A pattern of those that notes use as well: "on Monday", "last weekend"."""
 
 
 def seen_from(today: date, text: str) -> Days | None:

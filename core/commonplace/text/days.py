@@ -119,7 +119,7 @@ def _relative(text: str, today: Callable[[], date]) -> Iterator[Time]:
             kept = (
                 "-" in words
                 or last - first > _SHORT
-                or KEPT.fullmatch("-".join(words.split())) is not None
+                or re.fullmatch(KEPT, "-".join(words.split())) is not None
             )
             yield Time(*match.span(), (first.isoformat(), last.isoformat()), not kept)
 

@@ -26,9 +26,10 @@ _LONGEST = 200
 
 _CONFLICT = re.compile(
     r"(?i)divide by zero|commit conflict|concurrent (commit|writer|transaction)|preempted"
-    r"|conflicting|retryable|already exists"
+    r"|conflicting|retryable|already exists|Provided schema does not match existing table schema"
 )
-"""Lance's own words for two commits that cannot both be, and ours: see ``committing.py``."""
+"""Lance's own words for two commits that cannot both be, or for two that make the table at a time;
+and those that the condition of ``Committer.commit`` brings about."""
 
 _REFUSED = (
     r"SignatureDoesNotMatch|InvalidAccessKey|AccessDenied|ExpiredToken|InvalidToken|Unauthorized"

@@ -262,6 +262,8 @@ class Committer:
         row = self._head_row(table.schema, head)
         data = row
         if rows is not None:
+            if not rows.schema.equals(table.schema):
+                raise ConflictError  # another agent has added the columns of its vectors
             # So that who holds a row in memory knows whether it has been written again.
             mark = pa.array([head.revision] * rows.num_rows, pa.int64())
             at = rows.schema.get_field_index("revision")

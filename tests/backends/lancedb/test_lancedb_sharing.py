@@ -14,6 +14,7 @@ from commonplace.errors import IndexBusyError, IndexUnavailableError
 from commonplace.model.chunks import DeleteDocument
 from commonplace.testing import live_build, make_put, publish, search, write
 from commonplace.testing.base import WAIT, attach, held, ids, make_vector, nearest, words
+from commonplace_lancedb import database, head
 from commonplace_lancedb.database import Database
 from commonplace_lancedb.errors import ConflictError
 from commonplace_lancedb.settings import LanceSettings, location_of
@@ -249,6 +250,71 @@ def test_who_was_overtaken_builds_on_what_is_there_now(
     assert quick.health(deep=True).problems == ()
 
 
+def embed(store: LanceStore, space: str, *vector: float) -> None:
+    """Give all chunks of the live build ``vector``."""
+    build = live_build(store)
+    new = {digest: make_vector(*vector) for digest, _ in store.missing_vectors(build, space)}
+    attach(store, build, space, new, dims=len(vector))
+
+
+@pytest.fixture(params=["folder", "bucket"])
+def two_agents(
+    request: pytest.FixtureRequest,
+    open_store: Callable[..., LanceStore],
+    secrets: Callable[..., Any],
+) -> tuple[LanceStore, LanceStore]:
+    """Stores of two agents in one table, which does not exist yet."""
+    where: dict[str, Any] = {}
+    if request.param == "bucket":
+        uri = f"s3://memory/{abs(hash(request.node.name))}"
+        where = {"uri": uri, "storage_options": secrets(request.getfixturevalue("s3"))}
+    return open_store("mine", **where), open_store("theirs", **where)
+
+
+@pytest.mark.parametrize("step", ["_begun", "commit", "_head_row"])
+def test_another_agent_adds_columns_of_vectors_in_the_middle_of_a_commit(
+    two_agents: tuple[LanceStore, LanceStore], monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    mine, theirs = two_agents
+    publish(mine, make_put("a.md", "ant"))
+    publish(theirs, make_put("b.md", "ant"))
+    embed(mine, "space", 1, 0)
+    real = getattr(Committer, step)
+    others = [(1, 0, 0), (1, 0, 0, 0)]
+
+    def late(self: Committer, *args: Any) -> Any:
+        if self is mine._committer and others:
+            vector = others.pop()
+            embed(theirs, f"space of {len(vector)}", *vector)
+        return real(self, *args)
+
+    monkeypatch.setattr(Committer, step, late)
+    write(mine, make_put("c.md", "bee"))
+    embed(mine, "space", 1, 0)
+    assert not others
+    assert len(nearest(mine, make_vector(1, 0)).found) == 2
+    assert len(nearest(theirs, make_vector(1, 0, 0), space="space of 3").found) == 1
+    assert [store.health(deep=True).problems for store in two_agents] == [(), ()]
+
+
+def test_another_agent_makes_the_table_and_adds_columns_first(
+    two_agents: tuple[LanceStore, LanceStore], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine, theirs = two_agents
+    schema = head.schema
+
+    def late() -> Any:
+        monkeypatch.undo()
+        publish(theirs, make_put("b.md", "ant"))
+        embed(theirs, "space", 1, 0)
+        return schema()
+
+    monkeypatch.setattr(database, "schema", late)
+    publish(mine, make_put("a.md", "ant"))
+    assert [len(search(store, words("ant"))) for store in two_agents] == [1, 1]
+    assert [store.health(deep=True).problems for store in two_agents] == [(), ()]
+
+
 def test_what_was_dropped_by_another_cannot_be_written(
     open_store: Callable[..., LanceStore],
 ) -> None:
@@ -286,16 +352,16 @@ def test_a_search_of_a_bucket_looks_once_for_a_newer_version(
     now = [0.0]
     opened: list[float] = []
     location = location_of("main.sqlite", LanceSettings(uri=uri or folder))
-    database = Database(location, clock=lambda: now[0])
+    looked_at = Database(location, clock=lambda: now[0])
 
     def open_table(_: object) -> Table:
         opened.append(now[0])
         return Table()
 
-    monkeypatch.setattr(database, "_open", open_table)
+    monkeypatch.setattr(looked_at, "_open", open_table)
     for at in (0.0, 0.1, 0.3):
         now[0] = at
-        assert database.snapshot() is not None
+        assert looked_at.snapshot() is not None
     assert len(opened) == looks
-    assert database.latest() is not None
+    assert looked_at.latest() is not None
     assert len(opened) == looks + 1, "a writer always looks"

@@ -280,7 +280,9 @@ class _Filling:
         dims = self._length.dims if self._length.confirmed else None
         with self._provider.guarded("document"):
             runner = self._provider.runner()
-            for result in runner.many(texts, dims=dims, deadline=self._deadline):
+            expected = self._length.expected
+            asked = runner.many(texts, dims=dims, expected=expected, deadline=self._deadline)
+            for result in asked:
                 vectors = {
                     rest[i][0]: v for i, v in zip(result.indices, result.vectors, strict=True)
                 }

@@ -45,9 +45,14 @@ class Embedded:
 
 @define(eq=False)
 class _Trial:
-    """A run of texts, and whether it has shown that the provider embeds anything at all."""
+    """A run of texts, and what it has shown of the provider.
+
+    ``works`` says that it embeds anything at all; ``dims`` is how long its vectors are, as far as
+    that is known.
+    """
 
     deadline: Deadline
+    dims: int | None = None
     works: bool = False
 
 
@@ -91,14 +96,20 @@ class RequestRunner:
             raise UnavailableError(f"it refuses these words: {error}") from error
 
     def many(
-        self, texts: Sequence[str], *, dims: int | None, deadline: Deadline
+        self,
+        texts: Sequence[str],
+        *,
+        dims: int | None,
+        expected: int | None = None,
+        deadline: Deadline,
     ) -> Iterator[Embedded]:
         """The vectors of documents, request by request as each finishes, in any order.
 
         Several requests run at once. ``dims`` is how long vectors must be, if that is known; if
-        not, the first to come back decide. After an error no new request begins; those under way
-        are waited for and given, then it is raised. A text that is refused where others are not is
-        no error: the request is halved until that text is alone.
+        not, the first to come back decide. ``expected`` is how long they were before. After an
+        error no new request begins; those under way are waited for and given, then it is raised. A
+        text that is refused where others are not is no error: the request is halved until that text
+        is alone. A text whose vector has another length than those of others counts as refused.
 
         Raises :class:`~commonplace.errors.ProviderError`, and
         :class:`~commonplace.errors.DeadlineExceededError` where it is ``deadline`` that ran out.
@@ -106,7 +117,7 @@ class RequestRunner:
         from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 
         runs = self._packed(texts)
-        trial = _Trial(deadline)
+        trial = _Trial(deadline, dims or expected)
         failure: BaseException | None = None
         with ThreadPoolExecutor(self._concurrency, thread_name_prefix="embed") as pool:
             under_way: set[Future[Embedded]] = set()
@@ -169,6 +180,8 @@ class RequestRunner:
         cut = tuple(i for i, text, whole in zip(indices, sent, texts, strict=True) if text != whole)
         try:
             vectors = self._send(sent, purpose, trial.deadline)
+            if purpose == "document":
+                self._check_length(vectors, trial)
         except ProviderError as error:
             if error.kind == "too_large" and len(texts) > 1:
                 return self._halves(indices, texts, purpose, trial)
@@ -201,11 +214,32 @@ class RequestRunner:
         """Whether it is the texts: then the provider takes others, if only a harmless one."""
         if not trial.works:
             try:
-                self._send([_HARMLESS], "document", trial.deadline)
+                trial.dims = self._usual_length(trial)
             except UnavailableError:
                 return False
             trial.works = True
         return True
+
+    def _check_length(self, vectors: Sequence[bytes], trial: _Trial) -> None:
+        """Raise where ``vectors`` have another length than others, due to what their texts say.
+
+        It is due to the server if the vector of a harmless text has not the known length, either.
+        """
+        found = dims_of(vectors[0])
+        if trial.dims not in {None, found}:
+            usual = self._usual_length(trial)
+            trial.works = True
+            if usual == trial.dims:
+                raise ProviderError(
+                    f"{self.name}: a vector of {found} dimensions came back, others have {usual}",
+                    provider=self.name,
+                    kind="protocol",
+                )
+        trial.dims = found
+
+    def _usual_length(self, trial: _Trial) -> int:
+        """How long the vector of a harmless text is."""
+        return dims_of(self._send([_HARMLESS], "document", trial.deadline)[0])
 
     def _send(self, texts: list[str], purpose: Purpose, deadline: Deadline) -> list[bytes]:
         def call() -> list[bytes]:

@@ -133,9 +133,9 @@ class RefusedTexts:
 class VectorLength:
     """The length of one provider's vectors, which a server may change without notice.
 
-    ``dims`` is the length to use (``None``: not known yet). ``confirmed`` says that vectors of it
-    have just been returned, ``changed`` that they had another length than expected. ``note`` is one
-    line on a change.
+    ``dims`` is the length to use (``None``: not known yet), ``expected`` that of the vectors which
+    are in the index. ``confirmed`` says that vectors of ``dims`` have just been returned,
+    ``changed`` that they had another length than before. ``note`` is one line on a change.
     """
 
     def __init__(
@@ -149,6 +149,7 @@ class VectorLength:
         self._kept = ledger.length(self._fingerprint) if ledger is not None else None
         known = space_of(self._fingerprint, spaces)
         self.dims = known.dims if known is not None else None
+        self.expected = self._indexed = self.dims
         if self._kept is not None and self.dims is not None and self._kept != self.dims:
             self._change(self._kept)  # the length of a query's vector
 
@@ -170,18 +171,20 @@ class VectorLength:
         if not self.confirmed and self.dims is not None and found != self.dims:
             self._change(found)
             self.changed = True
-        self.dims = found
+        self.dims = self.expected = found
         self.confirmed = True
         if self._ledger is not None and found != self._kept:
             self._ledger.note_length(self._fingerprint, found)
             self._kept = found
 
     def _change(self, dims: int) -> None:
-        self.note = (
-            f"{self._id} now gives {dims} dimensions instead of {self.dims}:"
-            " all notes are embedded again"
-        )
         self.dims = dims
+        self.note = (
+            f"{self._id} now gives {dims} dimensions instead of {self._indexed}:"
+            " all notes are embedded again"
+            if dims != self._indexed
+            else ""
+        )
 
 
 def _read_json(path: str) -> dict[str, Any]:

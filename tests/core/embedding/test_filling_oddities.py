@@ -38,6 +38,7 @@ class Provider:
         self.limits = limits or Limits()
         self.extra = 0
         self.bad: frozenset[str] = frozenset()
+        self.odd: frozenset[str] = frozenset()
         self.sick_after: int | None = None
         self.requests: list[list[str]] = []
 
@@ -53,7 +54,8 @@ class Provider:
         if not self.bad.isdisjoint(texts):
             raise ProviderError("not that", provider="p", kind="bad_request")
         rest = [1.0] * self.extra
-        return [[self.place + 1.0, float(len(text)), *rest] for text in texts]
+        made = [[self.place + 1.0, float(len(text)), *rest] for text in texts]
+        return [[*v, 1.0] if t in self.odd else v for t, v in zip(texts, made, strict=True)]
 
     def close(self) -> None:
         pass
@@ -143,7 +145,7 @@ def test_until_the_new_space_covers_all_the_old_one_stays(
     filled(service, store)
     provider.extra = 1
     service.query("who", store.spaces(), deadline=NEVER)
-    provider.sick_after = len(provider.requests) + 2
+    provider.sick_after = len(provider.requests) + 3  # a harmless text is among them
     report = filled(service, store)
     assert (report.embedded, report.missing, report.reason) == (2, 1, "0 is ill")
     assert lengths(store) == {2: 3, 3: 2}
@@ -197,6 +199,42 @@ def test_a_text_that_is_refused_is_reported_with_its_path_and_not_sent_again(
     report = filled(another(service_of(provider), ledgers), store)
     assert (report.embedded, report.refused, report.missing) == (1, (), 0)
     assert provider.requests[sent:] == [["two three"]]
+
+
+@pytest.mark.parametrize("items", [1, 100])
+def test_a_text_that_alone_gets_another_length_is_left_out(
+    store: InMemoryStore, ledgers: Ledgers, items: int
+) -> None:
+    provider = Provider(0, Limits(items=items))
+    provider.odd = frozenset({"odd", "strange"})
+    filled(another(service_of(provider), ledgers), store)
+    for odd in sorted(provider.odd):
+        write(store, make_put(f"{odd}.md", odd), make_put("new.md", f"beside {odd}"))
+        report = filled(another(service_of(provider), ledgers), store)
+        assert (report.missing, report.reason, report.note) == (0, "", "")
+        assert (f"'{odd}'", "p0: a vector of 3 dimensions came back, others have 2") in (
+            report.refused
+        )
+        assert filled(another(service_of(provider), ledgers), store).requests == 0
+    assert lengths(store) == {2: 4}
+    provider.extra = 5
+    write(store, make_put("c.md", "after the change"))
+    report = filled(another(service_of(provider), ledgers), store)
+    assert (report.missing, report.reason, len(report.refused)) == (0, "", 2)
+    assert lengths(store) == {7: 5}
+
+
+def test_a_query_of_another_length_changes_nothing_once_a_note_has_the_old_one(
+    store: InMemoryStore, ledgers: Ledgers
+) -> None:
+    provider = Provider(0)
+    provider.odd = frozenset({"who"})
+    service = another(service_of(provider), ledgers)
+    filled(service, store)
+    assert isinstance(service.query("who", store.spaces(), deadline=NEVER), Fallback)
+    report = filled(service, store)
+    assert (report.embedded, report.requests, report.note) == (1, 1, "")
+    assert lengths(store) == {2: 3}
 
 
 def test_a_refused_text_is_sent_again_to_another_provider_and_when_asked_for(

@@ -265,7 +265,9 @@ def test_halves_must_agree_on_dimensions() -> None:
 Refusal = Literal["bad_request", "protocol", "too_large"]
 
 
-def picky(bad: frozenset[str], kind: Refusal = "bad_request") -> Callable[[list[str]], Any]:
+def picky(
+    bad: frozenset[str], kind: Refusal | Literal["length"] = "bad_request"
+) -> Callable[[list[str]], Any]:
     """Answers that are refused where a request holds one of ``bad``."""
 
     def answer(texts: list[str]) -> list[list[float]]:
@@ -274,6 +276,8 @@ def picky(bad: frozenset[str], kind: Refusal = "bad_request") -> Callable[[list[
             return vectors_of(texts)
         if kind == "protocol":
             return [[0.0, 0.0] if text in bad else vector_of(text) for text in texts]
+        if kind == "length":
+            return [[*vector_of(text), *[1.0] * (text in bad)] for text in texts]
         raise ProviderError(f"not {found}", provider="p", kind=kind)
 
     return answer
@@ -283,22 +287,24 @@ def picky(bad: frozenset[str], kind: Refusal = "bad_request") -> Callable[[list[
     texts=st.lists(st.text("abc", min_size=1, max_size=4), max_size=40, unique=True),
     data=st.data(),
     items=st.integers(1, 50),
-    kind=st.sampled_from(["bad_request", "protocol"]),
+    kind=st.sampled_from(["bad_request", "protocol", "length"]),
+    known=st.booleans(),
 )
 def test_texts_that_are_refused_keep_no_other_from_being_embedded(
-    texts: list[str], data: st.DataObject, items: int, kind: Refusal
+    texts: list[str], data: st.DataObject, items: int, kind: Any, known: bool
 ) -> None:
     bad = frozenset(data.draw(st.sets(st.sampled_from(texts)))) if texts else frozenset()
     provider = Scripted(picky(bad, kind), Limits(items=items), concurrency=1)
-    runs = list(runner(provider, 1).many(texts, dims=2, deadline=NEVER))
+    expected = 2 if known or kind == "length" else None
+    runs = list(runner(provider, 1).many(texts, dims=None, expected=expected, deadline=NEVER))
     embedded = {texts[i]: v for run in runs for i, v in zip(run.indices, run.vectors, strict=True)}
     refused = {texts[i]: reason for run in runs for i, reason in run.refused}
     assert set(embedded) == set(texts) - bad
     assert all(is_direction_of(vector, text) for text, vector in embedded.items())
     assert set(refused) == bad
     assert all(refused.values())
-    if len(bad) == 1:  # the whole request, a harmless one, and two for each halving
-        requests = -(-len(texts) // items)
+    if len(bad) == 1:  # the whole request, a harmless one or two, and two for each halving
+        requests = -(-len(texts) // items) + (kind == "length")
         assert len(provider.sent) <= requests + 1 + 2 * min(items, len(texts)).bit_length()
 
 

@@ -6,15 +6,17 @@ from typing import TYPE_CHECKING
 
 from commonplace.embedding.cache import text_digest
 from commonplace.embedding.service import cache_key
+from commonplace.embedding.vectors import dims_of
 from commonplace.errors import UnavailableError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from commonplace.config.search import RemoteSettings
     from commonplace.embedding.cache import EmbeddingCache
     from commonplace.embedding.choice import EmbeddingChooser
     from commonplace.embedding.guarded import GuardedProvider
+    from commonplace.embedding.spaces import SpaceLedger
     from commonplace.protocols.tools import Embedder, OwnProvider
     from commonplace.resilience.deadline import Deadline
 
@@ -22,10 +24,17 @@ if TYPE_CHECKING:
 class ProviderEmbedder:
     """See :class:`commonplace.protocols.tools.Embedder`."""
 
-    def __init__(self, provider: GuardedProvider, cache: EmbeddingCache | None) -> None:
+    def __init__(
+        self,
+        provider: GuardedProvider,
+        cache: EmbeddingCache | None,
+        ledger: SpaceLedger | None = None,
+    ) -> None:
         self._provider = provider
         self._cache = cache
+        self._ledger = ledger
         self.id = provider.id
+        self.dims = ledger.length(provider.fingerprint()) if ledger is not None else None
 
     @property
     def model(self) -> str:
@@ -44,39 +53,71 @@ class ProviderEmbedder:
         provider = self._provider
 
         def ask(deadline: Deadline) -> bytes:
-            with provider.guarded("query"):
-                vector = provider.runner().one(text, purpose="query", deadline=deadline)
-            self._keep(key, {digest: vector})
+            vector = provider.query(text, deadline=deadline)
+            if vector and self._cache is not None:
+                self._cache.put(key, {digest: vector})
             return vector
 
-        return provider.waited(ask, deadline)
+        vector = provider.waited(ask, deadline)
+        if not vector:
+            raise UnavailableError(f"the query means nothing to {self.id}: its vector is zero")
+        return vector
 
     def documents(self, texts: Sequence[str], *, deadline: Deadline) -> list[bytes | None]:
         """The vectors of texts to keep; only those that are not in the cache are sent."""
         key = cache_key(self.fingerprint(), "document")
-        digests = [text_digest(text) for text in texts]
-        known = self._known(key, digests)
-        missing = {d: t for d, t in zip(digests, texts, strict=True) if d not in known}
-        if missing:
-            provider = self._provider
-            if provider.gate is not None:
-                provider.gate.check(len(missing))
-            order = list(missing)
-            with provider.guarded("document"):
-                asked = provider.runner().many(list(missing.values()), dims=None, deadline=deadline)
-                for found in asked:
-                    pairs = zip(found.indices, found.vectors, strict=True)
-                    new = {order[index]: vector for index, vector in pairs}
-                    self._keep(key, new)
-                    known |= new
-        return [known.get(digest) for digest in digests]
+        wanted = {text_digest(text): text for text in texts}
+        known = self._known(key, wanted)
+        new = self._embedded(key, wanted, wanted.keys() - known.keys(), deadline)
+        if new and any(dims_of(vector) != self.dims for vector in known.values()):
+            # The server has changed the length: what was cached cannot be compared any more.
+            left = known.keys()
+            known = self._known(key, left)
+            new |= self._embedded(key, wanted, left - known.keys(), deadline, dims=self.dims)
+        return [(known | new).get(text_digest(text)) for text in texts]
 
-    def _known(self, key: str, digests: Sequence[bytes]) -> dict[bytes, bytes]:
-        return self._cache.get(key, digests) if self._cache is not None else {}
+    def _embedded(
+        self,
+        key: str,
+        wanted: Mapping[bytes, str],
+        missing: Collection[bytes],
+        deadline: Deadline,
+        dims: int | None = None,
+    ) -> dict[bytes, bytes]:
+        """New vectors of those of ``wanted`` that are ``missing``; without refused ones."""
+        order = [digest for digest in wanted if digest in missing]
+        found: dict[bytes, bytes] = {}
+        if not order:
+            return found
+        provider = self._provider
+        if provider.gate is not None:
+            provider.gate.check(len(order))
+        texts = [wanted[digest] for digest in order]
+        with provider.guarded("document"):
+            runner = provider.runner()
+            for part in runner.many(texts, dims=dims, expected=self.dims, deadline=deadline):
+                pairs = zip(part.indices, part.vectors, strict=True)
+                self._keep(key, {order[index]: vector for index, vector in pairs}, found)
+        return found
 
-    def _keep(self, key: str, vectors: Mapping[bytes, bytes]) -> None:
+    def _keep(self, key: str, new: dict[bytes, bytes], found: dict[bytes, bytes]) -> None:
+        """Add ``new`` vectors of documents to ``found`` and to the cache, and note their length."""
+        if not new:
+            return
+        found |= new
+        self.dims = dims_of(next(iter(new.values())))
+        if self._ledger is not None:
+            self._ledger.note_length(self.fingerprint(), self.dims)
         if self._cache is not None:
-            self._cache.put(key, vectors)
+            self._cache.put(key, new)
+
+    def _known(self, key: str, digests: Collection[bytes]) -> dict[bytes, bytes]:
+        """Cached vectors of one length: that of the last new ones, if it is known."""
+        if self._cache is None:
+            return {}
+        cached = self._cache.get(key, digests)
+        dims = self.dims or next(map(dims_of, cached.values()), None)
+        return {digest: vector for digest, vector in cached.items() if dims_of(vector) == dims}
 
 
 class EmbedderMaker:
@@ -103,7 +144,7 @@ class EmbedderMaker:
         if service.primary is None:
             reason = service.absent.reason if service.absent is not None else "it is not there"
             raise UnavailableError(f"the embedding provider cannot be used: {reason}")
-        return ProviderEmbedder(service.primary, service.cache)
+        return ProviderEmbedder(service.primary, service.cache, service.ledger)
 
     def close(self) -> None:
         """Close what was made of plugins' own settings; closing twice is fine."""

@@ -260,6 +260,19 @@ class GuardedProvider:
             yield
         self._succeeded(purpose)
 
+    def query(self, text: str, *, deadline: Deadline) -> bytes:
+        """The vector of a query, counted like :meth:`guarded`; empty for one of length zero.
+
+        That is no failure: the text means nothing to the model.
+        """
+        from commonplace.embedding.vectors import ZeroVectorError
+
+        with self.guarded("query"):
+            try:
+                return self.runner().one(text, purpose="query", deadline=deadline)
+            except ZeroVectorError:
+                return b""
+
     def waited(self, ask: Callable[[Deadline], T], deadline: Deadline) -> T:
         """What ``ask`` returns for a query, in the time that a search may wait for it.
 

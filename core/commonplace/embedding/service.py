@@ -255,13 +255,7 @@ class EmbeddingService:
                 return known
 
         def ask(deadline: Deadline) -> bytes:
-            from commonplace.embedding.vectors import ZeroVectorError
-
-            with provider.guarded("query"):
-                try:
-                    vector = provider.runner().one(text, purpose="query", deadline=deadline)
-                except ZeroVectorError:
-                    return b""
+            vector = provider.query(text, deadline=deadline)
             if self.cache is not None and len(vector) in lengths:
                 self.cache.put(key, {digest: vector})
             return vector

@@ -47,6 +47,11 @@ class Embedder(Protocol):
         """The model, as it is shown."""
         ...
 
+    @property
+    def dims(self) -> int | None:
+        """How long its new vectors of documents were last; ``None`` where that is not known."""
+        ...
+
     def fingerprint(self) -> str:
         """What decides a vector; see :meth:`EmbeddingProvider.fingerprint`."""
         ...
@@ -56,7 +61,10 @@ class Embedder(Protocol):
         ...
 
     def documents(self, texts: Sequence[str], *, deadline: Deadline) -> list[bytes | None]:
-        """One vector a text, in their order; ``None`` for a text that the provider refuses."""
+        """One vector a text, in their order, and all of one length.
+
+        ``None`` stands for a text that the provider refuses.
+        """
         ...
 
 

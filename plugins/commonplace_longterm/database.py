@@ -54,13 +54,17 @@ class Row:
 
 
 class Space:
-    """The column that holds vectors of one fingerprint and length."""
+    """The column that holds vectors of one fingerprint and length.
 
-    __slots__ = ("column", "dims")
+    ``refused`` stands in place of its name with texts of which the provider gave no vector.
+    """
+
+    __slots__ = ("column", "dims", "refused")
 
     def __init__(self, fingerprint: str, dims: int) -> None:
         name = hashlib.sha256(fingerprint.encode("utf-8", "surrogatepass")).hexdigest()[:16]
         self.column = f"vector_{name}_{dims}"
+        self.refused = f"refused_{name}"
         self.dims = dims
 
 
@@ -123,18 +127,19 @@ class Database:
         rows.sort(key=lambda row: (-row["created"], row["id"]))
         return {row["digest"]: _entry(row) for row in rows}
 
-    def count(self) -> int:
-        """How many memories the agent has."""
+    def count(self, mark: str | None = None) -> int:
+        """How many memories the agent has; with ``mark`` those in this column, or refused."""
         table = self._open()
         if table is None:
             return 0
+        marked = "" if mark is None else f" AND space = '{mark}'"
         with self._translated():
-            number: int = table.count_rows(self._mine)
+            number: int = table.count_rows(self._mine + marked)
         return number
 
-    def lacking(self, space: Space | None, limit: int = _EVERY) -> list[Entry]:
-        """Memories without a vector in ``space``; all where it is ``None``."""
-        return self.entries(f"space <> '{space.column}'" if space else "", limit=limit)
+    def lacking(self, space: Space, limit: int = _EVERY) -> list[Entry]:
+        """Memories without a vector in ``space``, but for those that were refused one."""
+        return self.entries(f"space NOT IN ('{space.column}', '{space.refused}')", limit=limit)
 
     def spaces(self, fingerprint: str) -> list[Space]:
         """The spaces of a fingerprint that the table has, of any length."""
@@ -191,12 +196,16 @@ class Database:
             yield
 
     def put(self, rows: Sequence[Row], space: Space | None) -> None:
-        """Add memories, or replace those of the same id. Their vectors are of ``space``."""
+        """Add memories, or replace those of the same id. Their vectors are of ``space``.
+
+        With a space, those without a vector are kept as refused.
+        """
         if not rows:
             return
         table = self._table()
         with self._translated():
-            if space is not None and space.column not in table.schema.names:
+            embedded = any(row.vector is not None for row in rows)
+            if space is not None and embedded and space.column not in table.schema.names:
                 import pyarrow as pa
 
                 vectors = pa.list_(pa.float32(), space.dims)
@@ -302,8 +311,8 @@ class Database:
         columns["terms"] = [row.terms for row in rows]
         columns["digest"] = [row.digest for row in rows]
         # Asked for instead of the vectors themselves, which would have to be read.
-        name = space.column if space is not None else ""
-        columns["space"] = ["" if row.vector is None else name for row in rows]
+        names = (space.column, space.refused) if space is not None else ("", "")
+        columns["space"] = [names[row.vector is None] for row in rows]
         arrays = []
         for field in schema:
             if field.name in columns:

@@ -129,10 +129,11 @@ class LongTermStore:
         """
         text = cleaned(text)
         _check(category, importance)
+        if same := self.database.by_digests([digest(text)]):
+            return Stored(next(iter(same.values())), created=False)
         vectors, space, note = self._vectors([text])
         with self.database.writing():
-            same = self.database.by_digests([digest(text)])
-            if same:
+            if same := self.database.by_digests([digest(text)]):
                 return Stored(next(iter(same.values())), created=False, note=note)
             if space is not None and vectors[0] is not None:
                 for entry, cosine in self.database.nearest(space, vectors[0], 5):
@@ -157,11 +158,11 @@ class LongTermStore:
         The score is the cosine, lifted by shared words; of a memory without a vector it is the
         share of the words. Equal ones stand by importance, then the newest first.
         """
-        vector, note = self._query_vector(query)
+        vector, space, note = self._query_vector(query)
         words = self._by_words(query)
         found = {entry.id: Found(entry, share) for entry, share, _ in words.values()}
-        if vector is not None:
-            found = self._with_cosines(vector, words)
+        if vector is not None and space is not None:
+            found = self._with_cosines(vector, space, words)
         best = sorted(
             (hit for hit in found.values() if hit.score >= min_score),
             key=lambda hit: (
@@ -233,25 +234,26 @@ class LongTermStore:
             embedder = self._embedder()
             if embedder is None:
                 return ""
-            spaces = self.database.spaces(embedder.fingerprint())
-            lacking = self.database.lacking(spaces[0] if spaces else None, limit or 2**31 - 1)
+            lacking = self.database.lacking(self._current(embedder), limit or 2**31 - 1)
         except UnavailableError as error:
             return reason_of(error)
+        refused = 0
         for begin in range(0, len(lacking), _GROUP):
             group = lacking[begin : begin + _GROUP]
             vectors, space, note = self._vectors([entry.text for entry in group])
             if space is None:
                 return note
+            refused += vectors.count(None)
             with self.database.writing():
                 # What was changed or deleted meanwhile is not written over.
                 now = self.database.by_ids([entry.id for entry in group])
                 rows = [
                     self._row(entry, vector)
                     for entry, vector in zip(group, vectors, strict=True)
-                    if vector is not None and now.get(entry.id) == entry
+                    if now.get(entry.id) == entry
                 ]
                 self.database.put(rows, space)
-        return ""
+        return _refusal(refused, embedder.id)
 
     def stats(self) -> Stats:
         """How many memories there are, of which category, and how many have vectors."""
@@ -263,9 +265,10 @@ class LongTermStore:
             return Stats(len(entries), counts, 0, None, None, reason_of(error))
         if embedder is None:
             return Stats(len(entries), counts, 0, None, None)
-        spaces = self.database.spaces(embedder.fingerprint())
-        lacking = min((len(self.database.lacking(s)) for s in spaces), default=len(entries))
-        return Stats(len(entries), counts, len(entries) - lacking, embedder.id, embedder.model)
+        space = self._current(embedder)
+        embedded, refused = map(self.database.count, (space.column, space.refused))
+        note = _refusal(refused, embedder.id)
+        return Stats(len(entries), counts, embedded, embedder.id, embedder.model, note)
 
     def close(self) -> None:
         """Close the database; closing twice is fine."""
@@ -274,9 +277,8 @@ class LongTermStore:
     # --- inside
 
     def _with_cosines(
-        self, vector: bytes, words: dict[str, tuple[Entry, float, str]]
+        self, vector: bytes, space: Space, words: dict[str, tuple[Entry, float, str]]
     ) -> dict[str, Found]:
-        space = self._space(vector)
         near = self.database.nearest(space, vector, _NEAREST)
         cosines = {entry.id: (entry, cosine) for entry, cosine in near}
         farthest = min((cosine for _, cosine in near), default=0.0)
@@ -323,25 +325,34 @@ class LongTermStore:
             found[entry.id] = entry, max(share, back), column
         return found
 
-    def _query_vector(self, query: str) -> tuple[bytes | None, str]:
+    def _query_vector(self, query: str) -> tuple[bytes | None, Space | None, str]:
+        """The vector of a query and the space to search; where there is none, why."""
         try:
             embedder = self._embedder()
             if embedder is None:
-                return None, ""
-            if not self.database.spaces(embedder.fingerprint()):
-                return None, "no memory is embedded yet: words alone were compared"
+                return None, None, ""
+            spaces = self.database.spaces(embedder.fingerprint())
+            if not spaces:
+                return None, None, "no memory is embedded yet: words alone were compared"
             vector = embedder.query(query, deadline=Deadline.after(_SECONDS))
         except UnavailableError as error:
-            return None, f"words alone were compared: {reason_of(error)}"
-        return vector, ""
+            return None, None, f"words alone were compared: {reason_of(error)}"
+        space = next((one for one in spaces if 4 * one.dims == len(vector)), None)
+        why = f"words alone were compared: the vectors of {embedder.id} have a new length"
+        return vector, space, why if space is None else ""
 
-    def _space(self, vector: bytes) -> Space:
-        embedder = self._embedder()
-        assert embedder is not None, "there is a vector of it"
-        return Space(embedder.fingerprint(), len(vector) // 4)
+    def _current(self, embedder: Embedder) -> Space:
+        """The space of vectors as long as they were last; if that is not known, the fullest."""
+        fingerprint = embedder.fingerprint()
+        spaces = [] if embedder.dims else self.database.spaces(fingerprint)
+        fullest = max(spaces, key=lambda one: self.database.count(one.column), default=None)
+        return fullest or Space(fingerprint, embedder.dims or 0)
 
     def _vectors(self, texts: Sequence[str]) -> tuple[list[bytes | None], Space | None, str]:
-        """The vectors of texts and their space; without a provider none, and why."""
+        """The vectors of texts and their space; without a provider none, and why.
+
+        Without a vector although there is a space is what the provider refuses.
+        """
         none: list[bytes | None] = [None] * len(texts)
         try:
             embedder = self._embedder()
@@ -351,10 +362,8 @@ class LongTermStore:
         except UnavailableError as error:
             return none, None, f"not embedded yet: {reason_of(error)}"
         first = next((vector for vector in vectors if vector is not None), None)
-        if first is None:
-            return none, None, f"not embedded: {embedder.id} refuses the text"
-        kept = [v if v is not None and len(v) == len(first) else None for v in vectors]
-        return kept, Space(embedder.fingerprint(), len(first) // 4), ""
+        note = f"not embedded: {embedder.id} refuses the text" if first is None else ""
+        return vectors, Space(embedder.fingerprint(), len(first or b"") // 4), note
 
     def _row(self, entry: Entry, vector: bytes | None) -> Row:
         terms = self._analyser.chunk(entry.text)
@@ -363,6 +372,12 @@ class LongTermStore:
 
     def _now(self) -> int:
         return int(self._clock() * 1000)
+
+
+def _refusal(number: int, provider: str) -> str:
+    """A line on memories that are found by their words alone."""
+    which = "1 memory is" if number == 1 else f"{number} memories are"
+    return f"{which} not embedded: {provider} refuses the text" if number else ""
 
 
 def _score(cosine: float, share: float) -> float:

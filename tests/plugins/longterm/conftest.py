@@ -29,18 +29,22 @@ def unit(numbers: Sequence[float]) -> bytes:
 
 
 class FakeEmbedder:
-    """Gives the vectors in ``given``, and of other texts a vector by their words."""
+    """Gives the vectors in ``given``, and of other texts a vector by their words.
+
+    ``refused`` texts get none, and a server may change ``dims``.
+    """
 
     def __init__(self, name: str = "fake", dims: int = 16) -> None:
         self.id = name
         self.model = f"{name}-1"
         self.dims = dims
         self.given: dict[str, bytes] = {}
+        self.refused: frozenset[str] = frozenset()
         self.failing = ""
         self.asked: list[str] = []
 
     def fingerprint(self) -> str:
-        return f"{self.id}:{self.dims}"
+        return self.id
 
     def query(self, text: str, *, deadline: Deadline) -> bytes:
         (vector,) = self.documents([text], deadline=deadline)
@@ -52,7 +56,10 @@ class FakeEmbedder:
         if self.failing:
             raise ProviderError(self.failing, provider=self.id, kind="unavailable")
         self.asked += texts
-        return [self.given.get(text) or self._of_words(text) for text in texts]
+        return [
+            None if text in self.refused else self.given.get(text) or self._of_words(text)
+            for text in texts
+        ]
 
     def _of_words(self, text: str) -> bytes:
         numbers = [0.0] * self.dims

@@ -130,6 +130,7 @@ class _Apart:
     """An axis for each text."""
 
     id = model = "apart"
+    dims = 16
 
     def __init__(self) -> None:
         self._axes: dict[str, int] = {}

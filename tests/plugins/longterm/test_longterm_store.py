@@ -189,6 +189,53 @@ def test_another_provider_has_vectors_of_its_own(open_store: Open) -> None:
     assert hit.cosine == pytest.approx(1.0)
 
 
+def test_vectors_of_another_length_are_followed_and_counted_alone(
+    open_store: Open, embedder: FakeEmbedder
+) -> None:
+    store = open_store(embedder=embedder)
+    store.store("tea at five")
+    for dims in (24, 12):
+        embedder.dims = dims
+        recalled = store.recall("tea at five", limit=5, min_score=0.9)
+        assert "new length" in recalled.note
+        assert recalled.found[0].cosine is None
+        assert store.stats().embedded == 0
+        store.store(f"coffee at {dims}")
+        assert store.stats().embedded == store.stats().entries
+        (hit, *_) = store.recall("tea at five", limit=5, min_score=0.9).found
+        assert hit.cosine == pytest.approx(1.0)
+
+
+def test_memories_that_the_provider_refuses_are_sent_once_and_block_no_other(
+    open_store: Open, embedder: FakeEmbedder
+) -> None:
+    bad = [f"bad {number}" for number in range(260)]
+    embedder.refused = frozenset(bad)
+    store = open_store(embedder=embedder)
+    words = [*bad, "tea at five", "coffee at nine"]
+    taken = store.take(
+        [Entry(f"{n:08}-0000-4000-8000-000000000000", t) for n, t in enumerate(words)]
+    )
+    assert taken.note == "260 memories are not embedded: fake refuses the text"
+    assert sorted(embedder.asked) == sorted(words)
+    stats = store.stats()
+    assert (stats.entries, stats.embedded, stats.note) == (262, 2, taken.note)
+    embedder.asked.clear()
+    assert store.embed() == ""
+    assert store.store("milk at ten").created
+    assert not store.store("bad 7").created
+    embedder.refused |= {"bad alone"}
+    assert store.store("bad alone").note == "not embedded: fake refuses the text"
+    assert not store.store("bad alone").created
+    assert store.store("water at noon").created
+    assert embedder.asked == ["milk at ten", "bad alone", "water at noon"]
+    assert texts(store, "alone")[0] == "bad alone"
+    assert store.stats().embedded == 4
+    changed = store.find("00000007")._replace(text="good 7")
+    assert store.take([changed]).note == ""
+    assert store.stats().embedded == 5
+
+
 @pytest.mark.slow
 def test_an_export_replaces_the_store_as_it_was(open_store: Open, embedder: FakeEmbedder) -> None:
     store = open_store(embedder=embedder)

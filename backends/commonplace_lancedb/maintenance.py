@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import random
 from collections import Counter
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import datetime, timedelta
 from itertools import count
 from math import sqrt
@@ -16,6 +16,7 @@ from commonplace.plugin import (
     IndexCorruptError,
     IndexReadOnlyError,
     IndexUnavailableError,
+    Lease,
     StoreHealth,
 )
 from commonplace_lancedb.conditions import Marked
@@ -27,7 +28,6 @@ from commonplace_lancedb.vector_index import index_vectors
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from commonplace.plugin import Lease
     from commonplace_lancedb.database import Database
     from commonplace_lancedb.head import BuildState
     from commonplace_lancedb.settings import Location
@@ -201,7 +201,7 @@ def most_files(rows: int, times: float = 0.0) -> float:
 def repairing(database: Database, lease: Lease) -> Iterator[None]:
     """Set the table aside if it turns out to be damaged, and raise that error.
 
-    Only in a folder, while no other process writes, and if the latest version is the damaged one.
+    Only in a folder, while nobody else writes in it, and if the latest version is the damaged one.
     A table in a bucket is shared with others, so it is left to the user. Words of LanceDB that mean
     damage are believed; where its words are unknown, the table is read.
     """
@@ -211,14 +211,34 @@ def repairing(database: Database, lease: Lease) -> Iterator[None]:
         known = isinstance(error, IndexCorruptError)
         if database.location.folder is None:
             raise
-        if not (database.is_latest() if known else database.is_unreadable()):
+        is_damaged = database.is_latest if known else database.is_unreadable
+        if not is_damaged():
             raise
-        with suppress(IndexBusyError, IndexReadOnlyError, OSError), lease.held(0):
-            _set_aside(database.location)
+        with (
+            suppress(IndexBusyError, IndexReadOnlyError, OSError),
+            _sole_writer(database.location, lease),
+        ):
+            if is_damaged():  # still: another process may have rebuilt it meanwhile
+                _set_aside(database.location)
             database.changed()
         if known:
             raise
         raise damaged(database.location) from error
+
+
+@contextmanager
+def _sole_writer(location: Location, lease: Lease) -> Iterator[None]:
+    """Hold ``lease`` and those of all other namespaces in the folder, which share the table.
+
+    Raises :class:`~commonplace.errors.IndexBusyError` where one of them is held.
+    """
+    with ExitStack() as leases:
+        leases.enter_context(lease.held(0))
+        for name in sorted(os.listdir(location.folder)):
+            path = os.path.join(location.folder or "", name)
+            if name.endswith(".lock") and path != location.lock:
+                leases.enter_context(Lease(path).held(0))
+        yield
 
 
 def set_aside_before(location: Location) -> list[str]:

@@ -65,18 +65,38 @@ def test_a_damaged_table_is_reported_set_aside_and_rebuilt(
     assert len(search(again, words("ant"))) == 30
 
 
+@pytest.mark.parametrize("writer", ["main", "another agent"])
 def test_a_damaged_table_is_left_while_another_process_writes(
-    open_store: Callable[..., LanceStore], folder: str
+    open_store: Callable[..., LanceStore], folder: str, writer: str
 ) -> None:
-    store = open_store()
-    publish(store, make_put("a.md", "ant"))
-    store.close()
+    for name in ("main", writer):
+        store = open_store(name)
+        publish(store, make_put("a.md", "ant"))
+        store.close()
     for file in Path(folder).glob("*.lance/data/*.lance"):
         cut(file)
     again = open_store()
-    with Lease(f"{folder}/main.lock").processes(0), pytest.raises(CommonplaceError):
+    with Lease(f"{folder}/{writer}.lock").processes(0), pytest.raises(CommonplaceError):
         held(again)
     assert not list(Path(folder).glob("*.damaged-*"))
+    with pytest.raises(CommonplaceError):
+        held(again)
+    assert len(list(Path(folder).glob("*.damaged-*"))) == 1, "the writer is done"
+    with Lease(f"{folder}/{writer}.lock").processes(0):
+        pass  # it was let go of
+
+
+def test_what_another_process_has_rebuilt_meanwhile_is_not_set_aside(
+    open_store: Callable[..., LanceStore], folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = open_store()
+    publish(store, make_put("a.md", "ant"))
+    answers = iter([True, False])
+    monkeypatch.setattr(store._database, "is_latest", lambda: next(answers))
+    with pytest.raises(IndexCorruptError), store._repairing():
+        raise errors.damaged(store._location)
+    assert not list(Path(folder).glob("*.damaged-*"))
+    assert len(search(store, words("ant"))) == 1
 
 
 def test_damage_is_seen_whatever_words_lancedb_finds_for_it(

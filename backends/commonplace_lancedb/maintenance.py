@@ -7,11 +7,11 @@ import random
 from collections import Counter
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import datetime, timedelta
-from itertools import count
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 from commonplace.plugin import (
+    DamagedIndexes,
     IndexBusyError,
     IndexCorruptError,
     IndexReadOnlyError,
@@ -201,7 +201,7 @@ def most_files(rows: int, times: float = 0.0) -> float:
 def repairing(database: Database, lease: Lease) -> Iterator[None]:
     """Set the table aside if it turns out to be damaged, and raise that error.
 
-    Only in a folder, while nobody else writes in it, and if the latest version is the damaged one.
+    Only in a folder, while no other process writes in it, and if the latest version is damaged.
     A table in a bucket is shared with others, so it is left to the user. Words of LanceDB that mean
     damage are believed; where its words are unknown, the table is read.
     """
@@ -209,7 +209,8 @@ def repairing(database: Database, lease: Lease) -> Iterator[None]:
         yield
     except (IndexCorruptError, UnknownError) as error:
         known = isinstance(error, IndexCorruptError)
-        if database.location.folder is None:
+        aside = damaged_tables(database.location)
+        if aside is None:
             raise
         is_damaged = database.is_latest if known else database.is_unreadable
         if not is_damaged():
@@ -219,7 +220,7 @@ def repairing(database: Database, lease: Lease) -> Iterator[None]:
             _sole_writer(database.location, lease),
         ):
             if is_damaged():  # still: another process may have rebuilt it meanwhile
-                _set_aside(database.location)
+                aside.set_aside()
             database.changed()
         if known:
             raise
@@ -241,27 +242,19 @@ def _sole_writer(location: Location, lease: Lease) -> Iterator[None]:
         yield
 
 
-def set_aside_before(location: Location) -> list[str]:
-    """The damaged tables that are kept."""
-    folder = location.folder
-    if folder is None or not os.path.isdir(folder):
-        return []
-    beginning = f"{location.table}.damaged-"
-    found = sorted(name for name in os.listdir(folder) if name.startswith(beginning))
-    return [os.path.join(folder, name) for name in found]
-
-
-def _set_aside(location: Location) -> None:
-    whole = os.path.join(location.folder or "", location.table)
+def damaged_tables(location: Location) -> DamagedIndexes | None:
+    """The damaged tables that are kept in a folder."""
+    if location.folder is None:
+        return None
     # Not by the ending of tables: LanceDB would take it for one.
-    kept = next(name for n in count(1) if not os.path.exists(name := f"{whole}.damaged-{n}"))
-    os.rename(f"{whole}.lance", kept)
+    return DamagedIndexes(os.path.join(location.folder, location.table), {".lance": ""})
 
 
 def health(location: Location, snapshot: Snapshot | None, *, deep: bool) -> StoreHealth:
     """Counts of the live build; ``deep`` reads the keys of all its rows."""
     live = snapshot.head.live if snapshot is not None else None
     sources = live.sources if live is not None else {}
+    aside = damaged_tables(location)
     problems: tuple[str, ...] = ()
     if deep and snapshot is not None:
         problems = tuple(
@@ -275,6 +268,7 @@ def health(location: Location, snapshot: Snapshot | None, *, deep: bool) -> Stor
         chunks=sum(counts.chunks for counts in sources.values()),
         size=_size(location, snapshot),
         writable=_writable(location),
+        findings=(aside.finding(),) if deep and aside is not None else (),
         documents_by_source=tuple((name, sources[name].documents) for name in sorted(sources)),
         chunks_by_source=tuple((name, sources[name].chunks) for name in sorted(sources)),
         problems=problems,

@@ -286,8 +286,8 @@ class LanceStore:
         del counts  # they are at hand in any case
         with self._reading() as (_, snapshot):
             found = maintenance.health(self._location, snapshot, deep=deep)
-        aside = maintenance.set_aside_before(self._location)
-        kept = (f"a damaged index is kept at {old}" for old in aside)
+        aside = None if deep else maintenance.damaged_tables(self._location)  # else in findings
+        kept = (f"a damaged index is kept at {old}" for old in (aside.kept() if aside else ()))
         writing = self._lease.notices() if deep else ()
         return found._replace(notices=(*kept, *self._notices, *writing))
 

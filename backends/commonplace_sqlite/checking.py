@@ -7,8 +7,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from commonplace.plugin import Finding, Fix
-from commonplace_sqlite.connection import size_of
+from commonplace.plugin import DamagedIndexes, Finding, Fix
 from commonplace_sqlite.failures import DAMAGE
 from commonplace_sqlite.rows import text_out
 from commonplace_sqlite.schema import of_build
@@ -21,70 +20,16 @@ if TYPE_CHECKING:
     from commonplace.plugin import Holder
 
 
-_MARK = ".damaged-"
-_KEPT = 2
-"""How many damaged files are kept: the last, and the one before, in case it happens twice."""
 _COMPANIONS = ("-wal", "-shm", "-journal")
 _SUFFIXES = ("", *_COMPANIONS, ".lock", ".lock.pid")
 
 
-def set_aside(path: str) -> str:
-    """Rename the file and what SQLite keeps beside it; returns the new path. Raises ``OSError``.
+def damaged_indexes(path: str) -> DamagedIndexes:
+    """The damaged files that were set aside beside ``path``, each with what SQLite keeps beside it.
 
-    For holders of the writer lease that have no connection open. The companions go first: left
-    behind, SQLite would take them for those of the next file.
+    The companions go first: left behind, SQLite would take them for those of the next file.
     """
-    target = _free_name(path)
-    for suffix in (*_COMPANIONS, ""):
-        with suppress(FileNotFoundError):
-            os.rename(path + suffix, target + suffix)
-    prune(path, keep=_KEPT)
-    return target
-
-
-def prune(path: str, *, keep: int) -> list[str]:
-    """Delete all but the newest files that were set aside; returns the deleted ones."""
-    deleted = []
-    for old in set_aside_before(path)[:-keep]:
-        with suppress(OSError):  # what remains is deleted the next time
-            for suffix in (*_COMPANIONS, ""):
-                with suppress(FileNotFoundError):
-                    os.unlink(old + suffix)
-            deleted.append(old)
-    return deleted
-
-
-def set_aside_before(path: str) -> list[str]:
-    """The damaged files that were set aside beside ``path``, oldest first."""
-    folder, name = os.path.split(path)
-    try:
-        entries = os.listdir(folder)
-    except OSError:
-        return []
-    found = [
-        os.path.join(folder, entry)
-        for entry in entries
-        if entry.startswith(name + _MARK) and not entry.endswith(_COMPANIONS)
-    ]
-    # Several of one second are numbered, the first one not.
-    return sorted(
-        found, key=lambda found: (found.rpartition(_MARK)[2].partition("-")[0], len(found), found)
-    )
-
-
-def _free_name(path: str) -> str:
-    """A name that sorts after all existing ones, even if the clock went back."""
-    wanted = f"{path}{_MARK}{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}"
-    number = 1
-    if before := set_aside_before(path):
-        newest, _, last = before[-1][len(path + _MARK) :].partition("-")
-        if f"{path}{_MARK}{newest}" >= wanted:
-            wanted, number = f"{path}{_MARK}{newest}", int(last or 1) + 1
-    target = wanted if number == 1 else f"{wanted}-{number}"
-    while any(os.path.lexists(target + suffix) for suffix in (*_COMPANIONS, "")):
-        number += 1
-        target = f"{wanted}-{number}"
-    return target
+    return DamagedIndexes(path, {ending: ending for ending in (*_COMPANIONS, "")})
 
 
 def _mode_of(path: str) -> int:
@@ -222,7 +167,7 @@ def findings(
         else:
             yield Finding("ok", name, f"{counted}, {well}" if kind == "counts" else well)
     yield _writer(holder)
-    yield _set_aside(path)
+    yield damaged_indexes(path).finding()
     yield _rights(path)
 
 
@@ -232,24 +177,6 @@ def _writer(holder: Holder | None) -> Finding:
     since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(holder.since))
     program = f" ({holder.program})" if holder.program else ""
     return Finding("ok", "writer", f"process {holder.pid}{program} writes since {since}")
-
-
-def _set_aside(path: str) -> Finding:
-    kept = set_aside_before(path)
-    if not kept:
-        return Finding("ok", "set aside", "nothing")
-    size = sum(map(size_of, kept)) / 1e6
-    files = "1 damaged index is" if len(kept) == 1 else f"{len(kept)} damaged indexes are"
-    value = f"{files} kept ({size:.1f} MB), the newest is {kept[-1]}"
-    if len(kept) == 1:
-        return Finding("ok", "set aside", value)
-
-    def run() -> str:
-        deleted = len(prune(path, keep=1))
-        return f"deleted {deleted} damaged index{'es' if deleted != 1 else ''}, kept {kept[-1]}"
-
-    fix = Fix("delete all damaged indexes that were set aside but the newest", run)
-    return Finding("warning", "set aside", value, fix)
 
 
 def _rights(path: str) -> Finding:

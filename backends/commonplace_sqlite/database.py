@@ -329,12 +329,12 @@ class Database:
                 self._unwritable = ""
 
     def _set_aside(self, reason: str) -> None:
-        from commonplace_sqlite.checking import set_aside
+        from commonplace_sqlite.checking import damaged_indexes
 
         with self._locked():
             self._reader.abandon()
             self._writer.abandon()
-            target = set_aside(self.path)
+            target = damaged_indexes(self.path).set_aside()
             self._damage = ""
             self._repairs.append(f"the index was {reason}: it was set aside as {target}")
 

@@ -261,7 +261,7 @@ class SqliteStore:
         if not findings:  # which name all damaged files that are kept
             notices += [
                 f"a damaged index is kept at {old}"
-                for old in checking.set_aside_before(path)
+                for old in checking.damaged_indexes(path).kept()
                 if not any(line.endswith(old) for line in database.notices)
             ]
         if deep:

@@ -82,6 +82,7 @@ from commonplace.files.scan import scan as scan
 from commonplace.files.scan import scan_root as scan_root
 from commonplace.graphemes import floor_boundary as floor_boundary
 from commonplace.graphemes import is_boundary as is_boundary
+from commonplace.health.state_files import DamagedIndexes as DamagedIndexes
 from commonplace.hookspecs import API_VERSION as API_VERSION
 from commonplace.hookspecs import BackendRegistrar as BackendRegistrar
 from commonplace.hookspecs import ChunkerRegistrar as ChunkerRegistrar

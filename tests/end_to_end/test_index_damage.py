@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import apsw
 import pytest
 
-from commonplace_sqlite.checking import set_aside_before
+from commonplace_sqlite.checking import damaged_indexes
 from commonplace_sqlite.schema import checked_vfs
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def test_rows_that_cannot_be_read_are_damage(
     with place.open() as memory:
         assert memory.search("note1 note2").hits == before
         assert memory.status(deep=True).problems == ()
-    assert len(set_aside_before(str(place.index))) <= 1
+    assert len(damaged_indexes(str(place.index)).kept()) <= 1
 
 
 def test_a_search_rebuilds_what_is_damaged_also_where_searches_update_nothing(

@@ -1,9 +1,10 @@
-"""Checks the files that a memory keeps beside its index, and deletes leftover temporary files."""
+"""Checks the files beside an index, keeps damaged indexes, and deletes leftover temporary files."""
 
 from __future__ import annotations
 
 import os
 import re
+import shutil
 import time
 from contextlib import suppress
 from itertools import islice
@@ -14,7 +15,7 @@ from commonplace.model.documents import Finding, Fix
 from commonplace.resilience.breaker import recorded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from commonplace.embedding.cache import EmbeddingCache
 
@@ -205,3 +206,114 @@ def _delete(text: str, files: Sequence[str], what: str) -> Fix:
 
 def _time(seconds: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds))
+
+
+_MARK = ".damaged-"
+_KEPT = 2
+"""How many damaged indexes are kept: the last, and the one before, in case it happens twice."""
+
+
+class DamagedIndexes:
+    """What was set aside of the index at ``path``, as ``path`` + ``.damaged-TIME``.
+
+    ``endings`` are those of the files or folders that make up the index, in the order in which they
+    are renamed, with the endings that they have afterwards: ``""`` for the one that is named.
+    """
+
+    def __init__(self, path: str, endings: Mapping[str, str]) -> None:
+        self._path = path
+        self._endings = endings
+        self._companions = tuple(filter(None, endings.values()))
+
+    def set_aside(self) -> str:
+        """Rename the index; returns the new path. Raises ``OSError``.
+
+        For a process that keeps all writers out, and has nothing of the index open.
+        """
+        target = self._free_name()
+        for before, after in self._endings.items():
+            with suppress(FileNotFoundError):
+                os.rename(self._path + before, target + after)
+        self.prune(keep=_KEPT)
+        return target
+
+    def prune(self, *, keep: int) -> list[str]:
+        """Delete all but the newest; returns the deleted ones."""
+        deleted = []
+        for old in self.kept()[:-keep]:
+            with suppress(OSError):  # what remains is deleted the next time
+                for ending in self._endings.values():
+                    _delete_all(old + ending)
+                deleted.append(old)
+        return deleted
+
+    def kept(self) -> list[str]:
+        """Those that were set aside, oldest first."""
+        folder, name = os.path.split(self._path)
+        try:
+            entries = os.listdir(folder)
+        except OSError:
+            return []
+        found = [
+            os.path.join(folder, entry)
+            for entry in entries
+            if entry.startswith(name + _MARK) and not entry.endswith(self._companions)
+        ]
+        # Several of one second are numbered, the first one not.
+        return sorted(
+            found,
+            key=lambda found: (found.rpartition(_MARK)[2].partition("-")[0], len(found), found),
+        )
+
+    def finding(self) -> Finding:
+        """How many are kept, for a deep check; its fix deletes all but the newest."""
+        kept = self.kept()
+        if not kept:
+            return Finding("ok", "set aside", "nothing")
+        size = sum(map(_size_of, kept)) / 1e6
+        files = "1 damaged index is" if len(kept) == 1 else f"{len(kept)} damaged indexes are"
+        value = f"{files} kept ({size:.1f} MB), the newest is {kept[-1]}"
+        if len(kept) == 1:
+            return Finding("ok", "set aside", value)
+
+        def run() -> str:
+            deleted = len(self.prune(keep=1))
+            return f"deleted {deleted} damaged index{'es' if deleted != 1 else ''}, kept {kept[-1]}"
+
+        fix = Fix("delete all damaged indexes that were set aside but the newest", run)
+        return Finding("warning", "set aside", value, fix)
+
+    def _free_name(self) -> str:
+        """A name that sorts after all existing ones, even if the clock went back."""
+        path = self._path
+        wanted = f"{path}{_MARK}{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}"
+        number = 1
+        if before := self.kept():
+            newest, _, last = before[-1][len(path + _MARK) :].partition("-")
+            if f"{path}{_MARK}{newest}" >= wanted:
+                wanted, number = f"{path}{_MARK}{newest}", int(last or 1) + 1
+        target = wanted if number == 1 else f"{wanted}-{number}"
+        while any(os.path.lexists(target + ending) for ending in self._endings.values()):
+            number += 1
+            target = f"{wanted}-{number}"
+        return target
+
+
+def _delete_all(path: str) -> None:
+    if os.path.isdir(path) and not os.path.islink(path):
+        shutil.rmtree(path)
+        return
+    with suppress(FileNotFoundError):
+        os.unlink(path)
+
+
+def _size_of(path: str) -> int:
+    """Bytes of a file, or of all files below a folder."""
+    files = [path]
+    for parent, _, names in os.walk(path):
+        files += [os.path.join(parent, name) for name in names]
+    size = 0
+    for file in files:
+        with suppress(OSError):  # deleted this moment
+            size += os.stat(file).st_size
+    return size

@@ -118,6 +118,32 @@ def test_damage_is_seen_whatever_words_lancedb_finds_for_it(
     assert len(list(Path(folder).glob("*.damaged-*"))) == 2
 
 
+def test_of_damaged_tables_two_stay_until_the_older_one_is_deleted_by_its_fix(
+    open_store: Callable[..., LanceStore], folder: str
+) -> None:
+    for number in range(4):
+        store = open_store()
+        publish(store, make_put(f"{number}.md", "ant"))
+        store.close()
+        for file in Path(folder).glob("*.lance/data/*.lance"):
+            cut(file)
+        with pytest.raises(IndexCorruptError):
+            search(open_store(), words("ant"))
+        kept = sorted(Path(folder).glob("*.damaged-2*"))
+        assert len(kept) == min(2, number + 1)
+        assert all(any(one.glob("data/*.lance")) for one in kept)
+    store = open_store()
+    (finding,) = store.health(deep=True).findings
+    assert (finding.state, finding.name) == ("warning", "set aside")
+    assert finding.text.startswith("2 damaged indexes are kept")
+    assert finding.fix is not None
+    assert finding.fix.run is not None
+    assert finding.fix.run().startswith("deleted 1 damaged index, kept ")
+    (finding,) = store.health(deep=True).findings
+    assert (finding.state, len(list(Path(folder).glob("*.damaged-*")))) == ("ok", 1)
+    assert kept[-1].is_dir()
+
+
 def test_a_failure_of_which_nothing_is_known_is_no_damage(store: LanceStore, folder: str) -> None:
     publish(store, make_put("a.md", "ant"))
     with pytest.raises(UnknownError), store._repairing(), translated(store._location):

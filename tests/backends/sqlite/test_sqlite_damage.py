@@ -13,7 +13,7 @@ from commonplace.errors import IndexBusyError, IndexCorruptError
 from commonplace.testing import make_put, publish, search, write
 from commonplace.testing.base import WAIT, held, words
 from commonplace_sqlite import schema
-from commonplace_sqlite.checking import set_aside, set_aside_before
+from commonplace_sqlite.checking import damaged_indexes
 from commonplace_sqlite.schema import checked_vfs, reserve
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def test_what_cannot_be_used_is_set_aside(
     assert set(held(store)) == {("memory", "a.md")}
     assert store.health(deep=True).problems == ()
 
-    (kept,) = set_aside_before(path)
+    (kept,) = damaged_indexes(path).kept()
     with open(kept, "rb") as file:
         assert file.read() == before
     (repair,) = store.health().notices
@@ -132,16 +132,16 @@ def test_what_sqlite_keeps_beside_a_file_is_set_aside_with_it(tmp_path: Path) ->
     path = str(tmp_path / "index.sqlite")
     for suffix in ("", "-wal", "-shm", "-journal"):
         overwrite(path + suffix, suffix.encode())
-    first = set_aside(path)
+    first = damaged_indexes(path).set_aside()
     assert os.listdir(tmp_path) != []
     for suffix in ("", "-wal", "-shm", "-journal"):
         assert not os.path.exists(path + suffix)
         with open(first + suffix, "rb") as file:
             assert file.read() == suffix.encode()
     overwrite(path, b"second")
-    second = set_aside(path)
+    second = damaged_indexes(path).set_aside()
     assert second != first
-    assert sorted(set_aside_before(path)) == sorted([first, second])
+    assert sorted(damaged_indexes(path).kept()) == sorted([first, second])
 
 
 def spoil(path: str, name: str) -> None:
@@ -192,7 +192,7 @@ def test_damage_found_while_writing_is_repaired_by_the_next_writer(
         write(store, make_put("a.md", "ant"))
     publish(store, make_put("a.md", "ant"))
     assert set(held(store)) == {("memory", "a.md")}
-    assert len(set_aside_before(path)) == 1
+    assert len(damaged_indexes(path).kept()) == 1
 
 
 def test_damage_is_repaired_within_a_session_too(
@@ -207,7 +207,7 @@ def test_damage_is_repaired_within_a_session_too(
         assert store.builds() == ()
         store.activate(store.open_build("second"))
     assert len(store.builds()) == 1
-    assert len(set_aside_before(path)) == 1
+    assert len(damaged_indexes(path).kept()) == 1
 
 
 def test_nothing_is_set_aside_while_another_process_writes(
@@ -231,10 +231,10 @@ def test_nothing_is_set_aside_while_another_process_writes(
         store = open_store()
         with pytest.raises(IndexBusyError):
             store.builds()
-        assert set_aside_before(path) == []
+        assert damaged_indexes(path).kept() == []
         other.communicate("\n")
     assert store.builds() == ()
-    assert len(set_aside_before(path)) == 1
+    assert len(damaged_indexes(path).kept()) == 1
 
 
 def test_changes_in_the_log_of_a_killed_process_are_not_lost(

@@ -10,7 +10,7 @@ from commonplace.errors import IndexNewerError
 from commonplace.testing import make_put, publish, search
 from commonplace.testing.base import held, words
 from commonplace_sqlite import schema
-from commonplace_sqlite.checking import set_aside_before
+from commonplace_sqlite.checking import damaged_indexes
 from commonplace_sqlite.schema import checked_vfs
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def test_a_file_from_before_the_first_version_is_set_aside(
     new = open_store()
     assert new.builds() == ()
     assert new.health().notices[0].startswith("the index was of an older version: it was set aside")
-    assert len(set_aside_before(path)) == 1
+    assert len(damaged_indexes(path).kept()) == 1
 
 
 @pytest.mark.parametrize("broken", [fail, fill_table])
@@ -120,7 +120,7 @@ def test_an_older_file_that_cannot_be_migrated_is_set_aside(
     new = open_store()
     assert new.builds() == ()
     assert "of a version that cannot be migrated" in new.health().notices[0]
-    (kept,) = set_aside_before(path)
+    (kept,) = damaged_indexes(path).kept()
     kept_file = apsw.Connection(kept, vfs=checked_vfs(""))
     assert kept_file.pragma("user_version") == NOW
     kept_file.close()
@@ -169,7 +169,7 @@ def test_a_newer_file_is_left_as_it_is(
         assert caught.value.hint
     store.close()
     assert {name: read(path, name) for name in ("", "-wal")} == before
-    assert set_aside_before(path) == []
+    assert damaged_indexes(path).kept() == []
 
 
 def read(path: str, suffix: str) -> bytes:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from commonplace.errors import IndexCorruptError
 from commonplace.testing import make_put, publish, search, write
 from commonplace.testing.base import held, words
-from commonplace_sqlite.checking import set_aside_before
+from commonplace_sqlite.checking import damaged_indexes
 from commonplace_sqlite.schema import PAGE_SIZE, RESERVED, checked_vfs, sealed
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ def test_a_log_without_the_end_that_was_written_back_is_damage(
     store = open_store(copy)
     assert store.builds() == ()
     assert "its log lacks what was written back" in store.health().notices[0]
-    assert len(set_aside_before(copy)) == 1
+    assert len(damaged_indexes(copy).kept()) == 1
 
 
 @pytest.mark.parametrize("left", [0, 20, 1])
@@ -169,7 +169,7 @@ def test_a_log_that_was_written_back_may_be_empty_or_whole(
     assert len(held(store)) == 5
     assert len(search(store, words("r3"))) == 3
     assert store.health(deep=True).problems == ()
-    assert set_aside_before(copy) == []
+    assert damaged_indexes(copy).kept() == []
 
 
 def test_a_log_that_was_not_written_back_may_lose_its_end(
@@ -187,7 +187,7 @@ def test_a_log_that_was_not_written_back_may_lose_its_end(
         shutil.copy(path + suffix, copy + suffix)
     os.truncate(f"{copy}-wal", first + 10)
     again = open_store(copy)
-    assert set_aside_before(copy) == []
+    assert damaged_indexes(copy).kept() == []
     assert ("memory", "first.md") in held(again)
     assert ("memory", "second.md") not in held(again)
     assert again.health(deep=True).problems == ()
@@ -220,4 +220,4 @@ def test_damage_of_a_file_that_was_replaced_meanwhile_is_that_of_no_other(
     assert len(search(ours, words("ant"))) == 1
     write(ours, make_put("b.md", "ant"))
     assert len(search(theirs, words("ant"))) == 2
-    assert len(set_aside_before(path)) == 1
+    assert len(damaged_indexes(path).kept()) == 1

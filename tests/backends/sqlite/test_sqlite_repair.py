@@ -14,7 +14,7 @@ import pytest
 from commonplace.errors import IndexReadOnlyError
 from commonplace.testing import make_put, publish, write
 from commonplace.testing.base import WAIT, held
-from commonplace_sqlite.checking import prune, set_aside, set_aside_before
+from commonplace_sqlite.checking import damaged_indexes
 from commonplace_sqlite.schema import checked_vfs
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def test_a_problem_is_reported_under_its_finding(
 def test_the_last_resort_is_an_empty_file(filled: SqliteStore, path: str) -> None:
     tamper(path, "UPDATE build SET chunks = 9")
     said = run(look(filled)["counts"])
-    (kept,) = set_aside_before(path)
+    (kept,) = damaged_indexes(path).kept()
     assert kept in said
     assert not held(filled)
     publish(filled, make_put("a.md", "ant"), identity="second")
@@ -108,13 +108,13 @@ def test_of_files_that_were_set_aside_two_stay_by_themselves(path: str) -> None:
     for number in range(12):
         Path(path).write_text(str(number))
         Path(path + "-wal").write_text("log")
-        kept.append(set_aside(path))
-    assert set_aside_before(path) == kept[-2:]
+        kept.append(damaged_indexes(path).set_aside())
+    assert damaged_indexes(path).kept() == kept[-2:]
     assert [Path(one).read_text() for one in kept[-2:]] == ["10", "11"]
     names = {os.path.basename(one) for one in kept[-2:]}
     assert set(os.listdir(os.path.dirname(path))) == names | {f"{name}-wal" for name in names}
-    assert prune(path, keep=1) == kept[-2:-1]
-    assert prune(path, keep=1) == []
+    assert damaged_indexes(path).prune(keep=1) == kept[-2:-1]
+    assert damaged_indexes(path).prune(keep=1) == []
 
 
 def test_a_clock_that_was_set_back_does_not_make_the_newest_the_oldest(
@@ -123,11 +123,11 @@ def test_a_clock_that_was_set_back_does_not_make_the_newest_the_oldest(
     os.makedirs(os.path.dirname(path))
     for year in (2030, 2031, 2029, 2029):
         now = time.struct_time((year, 1, 1, 0, 0, 0, 0, 1, 0))
-        monkeypatch.setattr("commonplace_sqlite.checking.time.gmtime", lambda now=now: now)
+        monkeypatch.setattr("commonplace.health.state_files.time.gmtime", lambda now=now: now)
         Path(path).write_text(str(year))
-        newest = set_aside(path)
-        assert set_aside_before(path)[-1] == newest
-    assert [Path(one).read_text() for one in set_aside_before(path)] == ["2029", "2029"]
+        newest = damaged_indexes(path).set_aside()
+        assert damaged_indexes(path).kept()[-1] == newest
+    assert [Path(one).read_text() for one in damaged_indexes(path).kept()] == ["2029", "2029"]
 
 
 def test_the_older_one_is_deleted_by_its_fix(filled: SqliteStore, path: str) -> None:

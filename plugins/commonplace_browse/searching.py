@@ -168,7 +168,8 @@ def _messages(result: SearchResult) -> Iterable[str]:
     fallback = result.fallback
     if fallback is not None and not any(fallback.reason in note for note in result.notes):
         by = fallback.by or result.backend
-        yield f"Results come from {by}, not from {fallback.part}: {fallback.reason}"
+        way = f" with {result.model}" if by == fallback.part else f", not from {fallback.part}"
+        yield f"Results come from {by}{way}: {fallback.reason}"
     if result.stale:
         yield f"{result.stale} changed files are not indexed yet"
 

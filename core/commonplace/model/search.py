@@ -385,8 +385,7 @@ def _passage(hit: Hit, *, cited: bool) -> Passage:
 
     lines, score = f"{hit.start_line}-{hit.end_line}", f"{hit.score:.2f}"
     marks = {"path": hit.path, "lines": lines, "score": score, "trust": hit.trust}
-    if hit.heading:
-        marks["heading"] = " > ".join(hit.heading)
+    marks |= {"heading": " > ".join(hit.heading)} if hit.heading else {}
     return Passage(hit.snippet, marks, hit.citation if cited else "")
 
 
@@ -397,4 +396,5 @@ def messages_of(result: SearchResult) -> list[str]:
     if fallback is None or any(fallback.reason in note for note in said):
         return list(result.notes)
     by = fallback.by or result.backend
-    return [f"results come from {by}, not from {fallback.part}: {fallback.reason}", *result.notes]
+    way = f" with {result.model}" if by == fallback.part else f", not from {fallback.part}"
+    return [f"results come from {by}{way}: {fallback.reason}", *result.notes]

@@ -146,3 +146,7 @@ def test_notes_speak_of_what_the_answer_lacks() -> None:
         "the query has no words to search for",
     ]
     assert list(notes_on(RESULT)) == []
+    former = Fallback(part="openai", reason="0 of 9 chunks are with m2", since=0.0, by="openai")
+    result = SearchResult(hits=(HIT,), backend="builtin", model="m1", fallback=former)
+    (note,) = notes_on(result)
+    assert note == "results come from openai with m1: 0 of 9 chunks are with m2"

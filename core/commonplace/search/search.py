@@ -228,7 +228,7 @@ class Searcher:
 
         shown = list(filter(readable, ranked))
         passed = self._above(shown, answer, min_score)
-        left = _left_out(len(shown) - len(passed), min_score, self._settings.query.min_score)
+        left = _left_out(len(shown), passed, min_score, self._settings.query.min_score)
         notes = (*failures_of(ranked), *left)
         if self._profile == "compat":
             return Chosen(passed, notes)
@@ -297,9 +297,11 @@ def _further(answer: Answer, request: Request) -> FurtherHits | None:
     return answer.more and FurtherHits(answer.query, request.where, answer.more, united, [])
 
 
-def _left_out(count: int, asked: float | None, configured: float | None) -> tuple[str, ...]:
-    least = configured if asked is None else asked
-    if not count or least is None:
+def _left_out(
+    every: int, passed: Sequence[Candidate], asked: float | None, configured: float | None
+) -> tuple[str, ...]:
+    least, count = configured if asked is None else asked, every - len(passed)
+    if not count or least is None or any(hit.score < least for hit in passed):  # as in compat
         return ()
     name = "the least score asked for" if asked is not None else "query.minScore"
     return (f"left out: {count} that score less than {least:g}, {name}",)

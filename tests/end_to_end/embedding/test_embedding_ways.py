@@ -145,6 +145,15 @@ def test_another_tokenizer_or_make_embeds_nothing_again(
     assert again.status().spaces[0].covered == 3
 
 
+def test_no_note_says_that_hits_were_left_out_which_the_profile_compat_shows(world: World) -> None:
+    memory = world.open(ranking={"profile": "compat"})
+    memory.sync()
+    result = memory.search("walrus", min_score=1.0)
+    assert 0 < len(result.hits) < len(memory.search("walrus", min_score=0.0).hits)
+    assert all(hit.score < 1 for hit in result.hits)
+    assert result.notes == ()
+
+
 @pytest.mark.parametrize("cached", [True, False])
 def test_another_fingerprint_embeds_only_what_it_cuts_otherwise(world: World, cached: bool) -> None:
     world.open(cache={"enabled": cached}).sync()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from commonplace.model.tuples import NamedTuple
 from commonplace.text.dates import KEPT, RELATIVE, seen_from
-from commonplace.text.standard import STOP_WORDS
+from commonplace.text.languages import STOP_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import apsw
 
-from commonplace.plugin import IndexCorruptError, IndexNewerError
+from commonplace.plugin import CallerError, IndexCorruptError, IndexNewerError
 from commonplace_sqlite import schema
 from commonplace_sqlite.failures import DAMAGE
 from commonplace_sqlite.schema import RESERVED, checked_vfs, reserve
@@ -26,6 +26,12 @@ Condition = Literal["empty", "current", "older", "newer", "foreign", "incomplete
 _READER_CACHE_KIB = 16_384
 _WRITER_CACHE_KIB = 16_384
 _LOG_KEPT_BYTES = 16 * 1024 * 1024
+
+_MARK = b" commonplace index\n"
+"""Stands in the lock file of an index. Of the first byte Windows lets only its locker read."""
+
+_FORMAT = b"SQLite format 3\0"
+_OURS = schema.APPLICATION_ID.to_bytes(4, "big")
 
 _CONDITIONS: dict[str, str] = {
     "foreign": "not written by commonplace",
@@ -129,12 +135,47 @@ def condition_of(connection: apsw.Connection, path: str) -> Condition:
 
 def _without_checksums(path: str) -> Condition | None:
     """Why a file has no checksums of ours: another program made it, or an older version."""
-    with suppress(OSError), open(path, "rb") as file:
-        header = file.read(100)
-        if header.startswith(b"SQLite format 3\0") and header[20] != RESERVED:
-            ours = header[68:72] == schema.APPLICATION_ID.to_bytes(4, "big")
-            return "older" if ours else "foreign"
+    with suppress(OSError):
+        header = _header_of(path)
+        if header.startswith(_FORMAT) and header[20] != RESERVED:
+            return "older" if header[68:72] == _OURS else "foreign"
     return None
+
+
+def _header_of(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read(100)
+
+
+def refuse_foreign(path: str) -> None:
+    """Raise :class:`~commonplace.errors.CallerError` for a file that never was an index of ours.
+
+    Setting it aside would take it from the user. Ours is what is marked in its header or, where
+    that is damaged, in the lock file beside it: that is marked where there is an index or nothing.
+    """
+    if not os.path.isfile(path) or not size_of(path):
+        return
+    with suppress(OSError):
+        header = _header_of(path)
+        if header.startswith(_FORMAT) and header[68:72] == _OURS:
+            return
+    if os.path.isfile(f"{path}.lock"):
+        with suppress(OSError), open(f"{path}.lock", "rb", buffering=0) as lock:
+            lock.seek(1)
+            if lock.read(len(_MARK)) == _MARK[1:]:
+                return
+    raise CallerError(
+        f"{path} is not an index of commonplace: it is left as it is",
+        hint="set store.path (memory.search.store.path) to a path where no file is yet; "
+        "if this is a damaged index, delete it",
+    )
+
+
+def mark_as_ours(lock: int | None) -> None:
+    """Mark the lock file that is open as ``lock``: the file beside it is, or will be, ours."""
+    with suppress(OSError):  # on a full disk the header alone tells
+        if lock is not None and not os.fstat(lock).st_size:
+            os.write(lock, _MARK)
 
 
 def refuse_newer(condition: Condition, path: str) -> None:

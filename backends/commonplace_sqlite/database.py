@@ -25,17 +25,13 @@ from commonplace_sqlite.connection import (
     barred_folder,
     beyond_repair,
     log_size,
+    mark_as_ours,
     open_for_reading,
     open_for_writing,
+    refuse_foreign,
     transaction,
 )
-from commonplace_sqlite.failures import (
-    DAMAGE,
-    UNREADABLE,
-    is_forbidden,
-    reason_of,
-    translate,
-)
+from commonplace_sqlite.failures import DAMAGE, UNREADABLE, is_forbidden, reason_of, translate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -216,13 +212,16 @@ class Database:
         """Hold the writer lease, with a file that can be written; yields whether it is outermost.
 
         Waits up to ``wait`` seconds, then raises :class:`~commonplace.errors.IndexBusyError`; other
-        :class:`~commonplace.errors.IndexUnavailableError` if the file cannot be written.
+        :class:`~commonplace.errors.IndexUnavailableError` if the file cannot be written, and
+        :class:`~commonplace.errors.CallerError` if it is not ours.
         """
         give_up = time.monotonic() + wait
         self._check_open()
         with self.lease.threads(wait) as outermost, ExitStack() as stack:
             self._check_open()
             if not self.in_memory:
+                if outermost:
+                    refuse_foreign(self.path)
                 try:
                     if outermost:
                         if not os.path.isdir(folder := os.path.dirname(self.path)):
@@ -230,6 +229,7 @@ class Database:
 
                             make_private_folder(folder)
                         stack.enter_context(self.lease.processes(give_up - time.monotonic()))
+                        mark_as_ours(self.lease.descriptor)
                     self._writable()
                     self._forget_read_only()
                 except (OSError, apsw.Error) as error:

@@ -7,7 +7,7 @@
      │    ├─ DeadlineExceededError  it took too long
      │    ├─ IndexUnavailableError  the derived index cannot be read or written
      │    │    ├─ IndexBusyError        another process holds the writer lease
-     │    │    ├─ IndexCorruptError     the file is damaged or not ours
+     │    │    ├─ IndexCorruptError     the file is damaged
      │    │    ├─ IndexNewerError       a newer version wrote it; left untouched
      │    │    └─ IndexReadOnlyError    it can be read, not written
      │    ├─ ProviderError          an embedding provider did not give vectors
@@ -108,7 +108,7 @@ class IndexBusyError(IndexUnavailableError):
 
 
 class IndexCorruptError(IndexUnavailableError):
-    """The index file is damaged, cut short, or was not written by us."""
+    """The index file is damaged or cut short."""
 
 
 class IndexNewerError(IndexUnavailableError):

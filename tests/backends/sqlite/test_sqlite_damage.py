@@ -4,12 +4,13 @@ import os
 import random
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import apsw
 import pytest
 
-from commonplace.errors import IndexBusyError, IndexCorruptError
+from commonplace.errors import CallerError, IndexBusyError, IndexCorruptError
 from commonplace.testing import make_put, publish, search, write
 from commonplace.testing.base import WAIT, held, words
 from commonplace_sqlite import schema
@@ -18,7 +19,6 @@ from commonplace_sqlite.schema import checked_vfs, reserve
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from commonplace_sqlite.store import SqliteStore
 
@@ -109,6 +109,35 @@ def test_what_cannot_be_used_is_set_aside(
     assert deep.notices == ()
 
 
+FIRST: dict[str, Callable[[SqliteStore], object]] = {
+    "read": lambda store: store.builds(),
+    "write": lambda store: publish(store, make_put("a.md", "ant")),
+    "check": lambda store: store.health(deep=True),
+}
+
+
+@pytest.mark.parametrize("file", ["another program's", "another application's id", "text"])
+@pytest.mark.parametrize("lock", [None, b"", b"# of another program\n"])
+@pytest.mark.parametrize("first", FIRST)
+def test_a_file_that_never_was_an_index_is_refused_and_stays(
+    open_store: Callable[..., SqliteStore], path: str, file: str, lock: bytes | None, first: str
+) -> None:
+    os.makedirs(os.path.dirname(path))
+    overwrite(path, b"")
+    DAMAGES[file](path)
+    if lock is not None:
+        overwrite(f"{path}.lock", lock)
+    before = {entry.path: Path(entry).read_bytes() for entry in os.scandir(os.path.dirname(path))}
+    for _ in range(2):
+        store = open_store()
+        with pytest.raises(CallerError, match="is not an index of commonplace") as caught:
+            FIRST[first](store)
+        assert "store.path" in caught.value.hint
+        store.close()
+    after = {entry.path: Path(entry).read_bytes() for entry in os.scandir(os.path.dirname(path))}
+    assert after == before
+
+
 def test_an_empty_file_is_just_a_beginning(store: SqliteStore, path: str) -> None:
     os.makedirs(os.path.dirname(path))
     overwrite(path, b"")
@@ -118,12 +147,21 @@ def test_an_empty_file_is_just_a_beginning(store: SqliteStore, path: str) -> Non
     assert store.health().notices == ()
 
 
-def test_a_half_created_file_is_created_again(store: SqliteStore, path: str) -> None:
-    os.makedirs(os.path.dirname(path))
+def test_a_half_created_file_is_created_again(
+    open_store: Callable[..., SqliteStore], path: str
+) -> None:
+    store = open_store()
+    with store.writer(wait=WAIT):
+        pass
+    store.close()
+    for name in os.listdir(os.path.dirname(path)):
+        if not name.endswith(".lock"):
+            os.unlink(os.path.join(os.path.dirname(path), name))
     connection = apsw.Connection(path, vfs=checked_vfs(""))
     reserve(connection)
     connection.pragma("journal_mode", "WAL")
     connection.close()
+    store = open_store()
     publish(store, make_put("a.md", "ant"))
     assert store.health().notices == ()
 

@@ -26,6 +26,13 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 
+FACTORY_SECONDS = 10.0
+"""How long a factory of a third party may take."""
+
+_BOUNDED = frozenset({"provider", "ranker", "source", "tool"})
+"""Kinds whose factories are given up here. Backends and chunkers are made inside of calls that are
+given up themselves; commands are made where the command line is read."""
+
 
 class Failure(NamedTuple):
     """What went wrong in a plugin: one line for people, the traceback, and the error itself."""
@@ -314,9 +321,15 @@ class Registry:
             lambda: self._within(f"{hook} of {plugin}", module, lambda: caller(register=registrar)),
         )
         own = bool(module) and not self.is_foreign(module)
+        registered = registrar.registered
+        if not own and kind in _BOUNDED:
+            registered = {
+                id_: (role, part._replace(factory=_bounded(f"{kind} {id_!r}", label, part.factory)))
+                for id_, (role, part) in registered.items()
+            }
         return {
             f"{kind}.{id_}": Entry(role, registration, label, own=own)
-            for id_, (role, registration) in registrar.registered.items()
+            for id_, (role, registration) in registered.items()
         }
 
     def _caller(self, plugin: str, hook: str) -> Callable[..., Any]:
@@ -350,6 +363,27 @@ class Registry:
     def _label(self, kind: str, plugin: str) -> str:
         entries = self._catalogue.of_module(kind, plugin)
         return f"{plugin} ({entries[0].origin})" if entries else plugin
+
+
+def _bounded(part: str, plugin: str, factory: Callable[..., R]) -> Callable[..., R]:
+    """``factory``, on a thread of its own, which is given up after some seconds.
+
+    While one call has not come back, the next ones fail at once.
+    """
+    from commonplace.resilience.bounded_call import Worker
+    from commonplace.resilience.deadline import Deadline
+
+    worker = Worker(f"the factory of {part} of {plugin}", patient=False)
+
+    def make(*context: Any) -> R:
+        try:
+            return worker.run(lambda: factory(*context), Deadline.after(FACTORY_SECONDS))
+        except DeadlineExceededError as error:
+            raise PluginUnavailableError(
+                str(error), hint=f"update or uninstall {plugin}"
+            ) from error
+
+    return make
 
 
 def _is_importing() -> bool:

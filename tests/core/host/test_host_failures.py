@@ -5,21 +5,29 @@ from __future__ import annotations
 import importlib
 import signal
 import threading
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commonplace.errors import PluginConflictError, PluginUnavailableError, how_to_install
-from commonplace.host.discovery import Catalogue, EntryPoint
+from commonplace.errors import (
+    PluginConflictError,
+    PluginUnavailableError,
+    UnavailableError,
+    how_to_install,
+)
+from commonplace.host.discovery import KINDS, Catalogue, EntryPoint
 from commonplace.host.host import PluginHost
 from commonplace.host.registry import Entry, Failure, Registry
 from commonplace.host.reports import PluginInfo, describe, with_readiness
-from commonplace.model.plugins import Probe
+from commonplace.model.plugins import Probe, hookimpl
 from commonplace.resilience.deadline import Deadline
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from commonplace.host.discovery import Kind
 
 
 def _stop(number: int, frame: object) -> None:
@@ -193,6 +201,48 @@ def test_a_plugin_that_hangs_is_given_up_and_the_others_work(
     (info, _) = describe(catalogue, registry)
     assert "plugins.entries.bad.enabled to false" in info.hint
     assert "--safe" in info.hint
+
+
+REGISTER: dict[Kind, Callable[[Any, Callable[..., Any]], None]] = {
+    "provider": lambda register, make: register.provider("slow", make, summary="slow"),
+    "ranker": lambda register, make: register.ranker("slow", make, summary="slow"),
+    "source": lambda register, make: register.source("slow", make, summary="slow"),
+    "tool": lambda register, make: register.toolset("slow", make, summary="slow"),
+}
+
+
+@pytest.mark.parametrize("kind", REGISTER)
+def test_a_factory_that_hangs_is_given_up(kind: Kind, monkeypatch: pytest.MonkeyPatch) -> None:
+    come_back = threading.Event()
+
+    @hookimpl
+    def hook(register: Any) -> None:
+        REGISTER[kind](register, lambda *_: come_back.wait(60))
+
+    monkeypatch.setattr("commonplace.host.registry.FACTORY_SECONDS", 0.01)
+    host = PluginHost([], env={})
+    plugin = ModuleType("sleepy")
+    setattr(plugin, KINDS[kind], hook)
+    host.register(plugin, name="sleepy")
+    with pytest.raises(PluginUnavailableError, match=f"the factory of {kind} 'slow' of sleepy"):
+        host.get(kind, "slow").factory(None)
+    with pytest.raises(UnavailableError, match="has not come back"):
+        host.get(kind, "slow").factory(None)
+    come_back.set()
+
+
+def test_a_factory_of_our_own_needs_no_thread() -> None:
+    host = PluginHost(env={})
+    made_on: list[threading.Thread] = []
+
+    class Context:
+        def __getattr__(self, name: str) -> Any:
+            made_on.append(threading.current_thread())
+            raise AttributeError(name)
+
+    with pytest.raises(AttributeError):
+        host.source("memory").factory(Context())
+    assert made_on == [threading.current_thread()]
 
 
 def test_a_failure_of_one_kind_leaves_the_other_kinds_of_its_module(

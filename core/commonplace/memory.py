@@ -317,11 +317,12 @@ class Memory:
         """
         from commonplace.health.status import status_of
 
+        notices = (*self.host.notices(), *self.plugin_tools.left_out(ask=deep))
         return status_of(
             self.settings,
             self._backends,
             choice=lambda: self._embedding().choice(),
-            notices=(*self.settings.warnings, *self._source_notices, *self.host.switch_notices()),
+            notices=(*self.settings.warnings, *self._source_notices, *notices),
             plugins=self.host.plugins(),
             deep=deep,
             sync_state=self.sync_state,

@@ -63,7 +63,7 @@ def _checks(context: Context) -> Iterator[Finding]:
         return
     with memory:
         yield from _notes(memory)
-        yield from _plugins(memory)
+        yield from plugin_findings(memory)
         status = memory.status(deep=True)
         yield from _fallback(status)
         yield from provider_findings(status)
@@ -176,16 +176,20 @@ def _notes(memory: Memory) -> Iterator[Finding]:
         yield Finding("warning", "notes", f"no notes in {workspace}", fix)
 
 
-def _plugins(memory: Memory) -> Iterator[Finding]:
+def plugin_findings(memory: Memory) -> Iterator[Finding]:
+    """Which plugins fail, which are off, and which of their tools are left out."""
     infos = memory.host.plugins(load=True)
     failed = [info for info in infos if info.state == "failed"]
     for info in failed:
         fix = Fix(info.hint or f"disable it: COMMONPLACE_DISABLE_PLUGINS={info.name}")
         yield Finding("warning", "plugins", info.failure, fix)
+    left_out = memory.plugin_tools.left_out(ask=True)
+    for problem in left_out:
+        yield Finding("warning", "plugins", problem, Fix("update or uninstall that plugin"))
     off = [f"{one.name} {one.notices[0]}" for one in infos if one.state == "disabled"]
     if off:
         yield Finding("ok", "plugins", f"{count(len(off), 'plugin')} off: {'; '.join(off)}")
-    if not failed:
+    if not (failed or left_out):
         yield Finding("ok", "plugins", f"{count(len(infos) - len(off), 'plugin')}, all load")
 
 

@@ -185,6 +185,10 @@ class PluginHost:
         safe = f"safe mode ({SAFE}): plugins of third parties are not imported: {listed}"
         return ((safe,) if catalogue.switches.safe else ()) + catalogue.unknown_names()
 
+    def notices(self) -> tuple[str, ...]:
+        """What a status should say of plugins besides those that cannot be loaded."""
+        return self.switch_notices()
+
     def plugins(self, *, load: bool = False) -> tuple[PluginInfo, ...]:
         """Every entry point and its state, in alphabetical order.
 

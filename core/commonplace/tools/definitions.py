@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from json import dumps
 from typing import TYPE_CHECKING, Any, Literal
 
 from commonplace.errors import CallerError, suggest
@@ -129,6 +131,7 @@ def json_object(properties: dict[str, Any], required: list[str]) -> dict[str, An
     }
 
 
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _Kind = Literal["string", "boolean", "integer", "number"]
 _TYPES: dict[_Kind, Any] = {
     "string": (str,),
@@ -142,6 +145,43 @@ _WORDS: dict[_Kind, str] = {
     "integer": "a whole number",
     "number": "a number",
 }
+
+
+def checked_definition(given: object) -> ToolDefinition:
+    """``given``, if it is a tool that can be listed and called; its schema has all its parts.
+
+    Raises ``TypeError`` or ``ValueError`` that says what is wrong with it.
+    """
+    if not isinstance(given, ToolDefinition):
+        raise TypeError(f"it is defined by {_shown(given)}")
+    texts: tuple[object, ...] = given.name, given.title, given.description
+    if not all(isinstance(text, str) for text in texts):
+        raise TypeError("its name, title or description is no text")
+    if not _NAME.fullmatch(given.name):
+        raise ValueError("a name is 1 to 64 letters, digits, - and _")
+    if given.effect not in {"reads", "adds", "deletes"}:
+        raise ValueError(f"its effect is {_shown(given.effect)}")
+    whole: ToolDefinition = given.replace(parameters=_checked_schema(given.parameters))
+    return whole
+
+
+def _checked_schema(given: object) -> dict[str, Any]:
+    if not isinstance(given, dict) or given.get("type") != "object":
+        raise TypeError("its parameters are no schema of an object")
+    schema: dict[str, Any] = {"properties": {}, "required": [], **given}
+    properties = schema["properties"].items()
+    if unknown := set(schema["required"]) - schema["properties"].keys():
+        raise ValueError(f"it requires {_shown(min(unknown))}, which is none of its parameters")
+    for name, one in properties:
+        if not isinstance(name, str) or not isinstance(one, dict) or one.get("type") not in _TYPES:
+            raise TypeError(f"its parameter {_shown(name)} is no {', '.join(_TYPES)}")
+        if one["type"] in {"integer", "number"} and not isinstance(one.get("minimum"), int | float):
+            raise TypeError(f"its parameter {name!r} has no minimum")
+    try:
+        dumps(schema, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ValueError(f"its parameters are no JSON: {error}") from error
+    return schema
 
 
 def checked(tool: ToolDefinition, arguments: object) -> dict[str, Any]:

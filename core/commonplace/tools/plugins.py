@@ -1,22 +1,25 @@
-"""The tool sets that plugins add to the memory of one agent."""
+"""The tool sets that plugins add to the memory of one agent, checked where they are taken over."""
 
 from __future__ import annotations
 
 from _thread import RLock  # threading takes a millisecond to import
 from functools import cached_property
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
-from commonplace.errors import CommonplaceError
+from commonplace.errors import CommonplaceError, reason_of
+from commonplace.model.tuples import NamedTuple
 from commonplace.protocols.tools import ToolContext
+from commonplace.tools.definitions import checked_definition
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
     from commonplace.config.settings import Settings
     from commonplace.embedding.choice import EmbeddingChooser
     from commonplace.embedding.embedder import EmbedderMaker
     from commonplace.host.host import PluginHost
+    from commonplace.model.tools import ToolDefinition
     from commonplace.protocols.tools import (
         Embedder,
         ListeningToolSet,
@@ -25,16 +28,29 @@ if TYPE_CHECKING:
         ToolSet,
     )
 
+T = TypeVar("T")
+
 SLOT = "slot"
 """A registration with this capability is a memory of its own: it is used where it is selected."""
+
+CALL_SECONDS = 5.0
+"""How long a tool set of a third party may take to say what it offers, and to close."""
+
+
+class _Taken(NamedTuple):
+    """A tool set in use, and what it offered when it was taken over."""
+
+    tools: ToolSet
+    definitions: tuple[ToolDefinition, ...]
+    capabilities: frozenset[str]
 
 
 class PluginTools:
     """Makes each tool set when it is first asked for, and closes them all.
 
     In use are all tool sets of installed plugins, but those of the capability ``slot``: of these
-    the one that ``plugins.slots.memory`` names. A tool set that cannot be made is logged once and
-    left out.
+    the one that ``plugins.slots.memory`` names. A tool set that cannot be made, and a tool with an
+    invalid definition, is logged once, named by :meth:`left_out`, and left out.
     """
 
     def __init__(
@@ -45,23 +61,72 @@ class PluginTools:
         self._notes = notes
         self._lock = RLock()
         self._made: dict[str, ToolSet] = {}
+        # A lock of its own: a factory may ask for the embedder, on another thread than it is
+        # waited for.
+        self._making = RLock()
         self._maker: EmbedderMaker | None = None
+        self._problems: list[str] = []
 
-    @cached_property
+    @property
     def active(self) -> tuple[ToolSet, ...]:
         """The tool sets in use, by their ids."""
-        found: list[ToolSet] = []
+        return tuple(taken.tools for taken in self._taken)
+
+    @property
+    def offered(self) -> Iterator[tuple[ToolSet, ToolDefinition]]:
+        """The tools of the tool sets in use, each with its set."""
+        return ((taken.tools, tool) for taken in self._taken for tool in taken.definitions)
+
+    def left_out(self, *, ask: bool) -> tuple[str, ...]:
+        """What was left out and why; with ``ask`` every tool set is made, if it is not yet."""
+        if ask:
+            self._taken  # noqa: B018 - made by being asked for
+        return tuple(self._problems)
+
+    @cached_property
+    def _taken(self) -> tuple[_Taken, ...]:
+        found: list[_Taken] = []
         with self._lock:
             for id_ in self._host.ids("tool"):
                 try:
                     capabilities = self._host.tool(id_).capabilities
                     if SLOT not in capabilities or self._settings.slot == id_:
-                        found.append(self.get(id_))
-                except (Exception, SystemExit) as error:  # noqa: BLE001 - a plugin's; the notes are searched all the same
-                    from commonplace.host.events import logger
-
-                    logger().warning("the tools of %s are not available: %s", id_, error)
+                        found.append(self._take(id_))
+                except BaseException as error:  # noqa: BLE001 - a plugin's; the notes are searched all the same
+                    self._left_out(f"the tools of {id_} are not available: {_words(error)}")
         return tuple(found)
+
+    def _take(self, id_: str) -> _Taken:
+        tools = self.get(id_)
+        label = self._host.label("tool", id_)
+
+        def ask() -> tuple[list[object], frozenset[str]]:
+            return list(tools.definitions), frozenset(tools.capabilities)
+
+        given, capabilities = self._bounded(id_, f"the tool set {id_!r} of {label}", ask)
+        definitions: list[ToolDefinition] = []
+        for one in given:
+            try:
+                definitions.append(checked_definition(one))
+            except Exception as error:  # noqa: BLE001 - a plugin's value may fail in any way
+                name = str(getattr(one, "name", one))[:60]
+                self._left_out(f"the tool {name!r} of {label} was left out: {error}")
+        return _Taken(tools, tuple(definitions), capabilities)
+
+    def _bounded(self, id_: str, what: str, work: Callable[[], T]) -> T:
+        """What ``work`` returns; that of a third party is given up after some seconds."""
+        if self._host.is_builtin("tool", id_):
+            return work()
+        from commonplace.resilience.bounded_call import Worker
+        from commonplace.resilience.deadline import Deadline
+
+        return Worker(what).run(work, Deadline.after(CALL_SECONDS))
+
+    def _left_out(self, problem: str) -> None:
+        from commonplace.host.events import logger
+
+        self._problems.append(problem)
+        logger().warning("%s", problem)
 
     def get(self, id_: str) -> ToolSet:
         """The tool set ``id_``, in use or not.
@@ -88,16 +153,18 @@ class PluginTools:
         What fails is logged and adds nothing.
         """
         found: list[str] = []
-        for tools in self.active:
-            if "recall" not in tools.capabilities or budget < 1:
+        for taken in self._taken:
+            if "recall" not in taken.capabilities or budget < 1:
                 continue
-            recalling = cast("RecallingToolSet", tools)
+            recalling = cast("RecallingToolSet", taken.tools)
             try:
-                text = recalling.recall(prompt, session_key=session_key, budget=budget)
+                text: object = recalling.recall(prompt, session_key=session_key, budget=budget)
             except (Exception, SystemExit) as error:  # noqa: BLE001 - a prompt is made without it
                 _warn("nothing is recalled", error)
                 continue
-            if text:
+            if not isinstance(text, str) or len(text) > budget:
+                _warn("nothing is recalled", TypeError("no text within its budget"))
+            elif text:
                 found.append(text)
                 budget -= len(text) + 1
         return found
@@ -105,11 +172,11 @@ class PluginTools:
     def turn_ended(self, messages: Sequence[Mapping[str, Any]], *, session_key: str) -> int:
         """Tell the tool sets in use of a turn; how much they kept of it. Failures are logged."""
         kept = 0
-        for tools in self.active:
-            if "turns" not in tools.capabilities:
+        for taken in self._taken:
+            if "turns" not in taken.capabilities:
                 continue
             try:
-                kept += cast("ListeningToolSet", tools).turn_ended(
+                kept += cast("ListeningToolSet", taken.tools).turn_ended(
                     messages, session_key=session_key
                 )
             except (Exception, SystemExit) as error:  # noqa: BLE001 - an agent's turn must not end by it
@@ -117,23 +184,35 @@ class PluginTools:
         return kept
 
     def close(self) -> None:
-        """Close every tool set that was made; closing twice is fine."""
+        """Close every tool set that was made; closing twice is fine. Failures are logged."""
         with self._lock:
             made, self._made = self._made, {}
+        with self._making:
             maker, self._maker = self._maker, None
-        for tools in made.values():
-            tools.close()
+        for id_, tools in made.items():
+            try:
+                self._bounded(id_, f"closing the tool set {id_!r}", tools.close)
+            except BaseException as error:  # noqa: BLE001 - as in _taken; the others are closed
+                _warn(f"the tool set {id_!r} was not closed", error)
         if maker is not None:
             maker.close()
 
     def _embedder(self, own: OwnProvider | None) -> Embedder | None:
         from commonplace.embedding.embedder import EmbedderMaker
 
-        with self._lock:
+        with self._making:
             if self._maker is None:
                 self._maker = EmbedderMaker(self._notes(), self._settings.search.remote)
             maker = self._maker
         return maker(own)
+
+
+def _words(error: BaseException) -> str:
+    if isinstance(error, CommonplaceError):
+        return reason_of(error)
+    from commonplace.resilience.bounded_call import failure_of  # imports threading
+
+    return failure_of(error)
 
 
 def _warn(what: str, error: BaseException) -> None:

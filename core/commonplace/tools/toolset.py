@@ -153,9 +153,8 @@ class MemoryTools:
                 (memory_get_tool(), self._get),
             )
         }
-        for tools in memory.plugin_tools.active:
-            for tool in tools.definitions:
-                self._calls.setdefault(tool.name, (tool, partial(self._plugin, tools, tool.name)))
+        for tools, tool in memory.plugin_tools.offered:
+            self._calls.setdefault(tool.name, (tool, partial(self._plugin, tools, tool.name)))
         if settings.write.enabled:
             who = f"agent {settings.agent}" + (f" in {session_key}" if session_key else "")
             changes = ChangingTools(memory.writer, self.read, direct=self.direct, who=who)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import logging
+import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from commonplace import Memory, MemoryTools, PluginHost, ToolAnswer, ToolDefinition
+import commonplace.cli.checks
 from commonplace.errors import CallerError, PluginUnavailableError, UnavailableError
 from commonplace.plugin import Group, OwnProvider, hookimpl, setting
 
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
     from commonplace.plugin import ToolContext, ToolRegistrar
 
+TOOL = ToolDefinition(name="x", title="X", description="X", parameters={"type": "object"})
 GROUP = "agent:main:telegram:group:42"
 
 
@@ -28,7 +31,7 @@ class Echo:
     def __init__(self, context: ToolContext, name: str = "echo") -> None:
         self.context = context
         self.closed = 0
-        self.definitions = (
+        self.definitions: tuple[Any, ...] = (
             ToolDefinition(
                 name=name,
                 title="Echo",
@@ -232,3 +235,149 @@ def test_a_plugin_embeds_with_the_settings_for_notes_or_its_own(
         assert plugin.made[0].context.embedder(None) is None
         with pytest.raises(UnavailableError, match="no provider 'nowhere'"):
             _ = plugin.made[0].context.embedder(OwnProvider("nowhere"))
+
+
+NUMBER = {"type": "object", "properties": {"n": {"type": "integer"}}}
+DEFINITIONS: dict[str, Any] = {
+    "none at all": None,
+    "a dictionary": ({"name": "x"},),
+    "no text for a name": (TOOL.replace(name=5),),
+    "a name with a space": (TOOL.replace(name="bad name!"),),
+    "no description": (TOOL.replace(description=None),),
+    "another effect": (TOOL.replace(effect=["reads"]),),
+    "no schema": (TOOL.replace(parameters=None),),
+    "a list of properties": (TOOL.replace(parameters={"type": "object", "properties": ["n"]}),),
+    "a number without a minimum": (TOOL.replace(parameters=NUMBER),),
+    "an unknown required one": (TOOL.replace(parameters={"type": "object", "required": ["n"]}),),
+    "an object in its schema": (TOOL.replace(parameters={"type": "object", "x": object()}),),
+    "no number": (TOOL.replace(parameters={"type": "object", "x": float("nan")}),),
+}
+
+
+@pytest.mark.parametrize("kind", DEFINITIONS)
+def test_a_tool_with_an_invalid_definition_is_left_out_and_named(
+    opened: Callable[..., Memory], kind: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    def make(context: ToolContext) -> Echo:
+        made = Echo(context)
+        made.definitions = DEFINITIONS[kind]
+        return made
+
+    with opened(Plugin("bad", make), Plugin("echo")) as memory, caplog.at_level(logging.WARNING):
+        assert names(memory) == ["memory_search", "memory_get", "echo"]
+        (problem,) = memory.plugin_tools.left_out(ask=False)
+        assert problem in memory.status().notices
+        assert problem in caplog.text
+        assert problem in [
+            finding.text for finding in commonplace.cli.checks.plugin_findings(memory)
+        ]
+
+
+def test_one_invalid_tool_leaves_the_others_of_its_set(opened: Callable[..., Memory]) -> None:
+    def make(context: ToolContext) -> Echo:
+        made = Echo(context)
+        made.definitions = (TOOL.replace(name=""), *made.definitions)
+        return made
+
+    with opened(Plugin("echo", make)) as memory:
+        assert names(memory) == ["memory_search", "memory_get", "echo"]
+        assert len(memory.plugin_tools.left_out(ask=False)) == 1
+
+
+def test_a_tool_without_arguments_needs_no_properties(opened: Callable[..., Memory]) -> None:
+    class Bare(Echo):
+        def call(self, name: str, arguments: Mapping[str, Any], *, session_key: str) -> Any:
+            return ToolAnswer(text=f"{name} {dict(arguments)}", data={})
+
+    def make(context: ToolContext) -> Bare:
+        made = Bare(context)
+        made.definitions = (TOOL.replace(parameters={"type": "object"}),)
+        return made
+
+    with opened(Plugin("bare", make)) as memory:
+        tools = MemoryTools(memory)
+        assert tools.call("x", {}).text == "x {}"
+        assert "has no argument" in tools.call("x", {"more": 1}).text
+
+
+def test_capabilities_that_are_none_cost_the_set_alone(opened: Callable[..., Memory]) -> None:
+    def make(context: ToolContext) -> Echo:
+        made = Echo(context, "bad")
+        made.capabilities = None  # type: ignore[assignment]
+        return made
+
+    with opened(Plugin("bad", make), Plugin("echo")) as memory:
+        tools = MemoryTools(memory)
+        assert tools.recalled("hello", budget=100).startswith("hello")
+        assert tools.turn_ended([{"role": "user", "content": "hello"}]) == 1
+        assert "'NoneType'" in memory.plugin_tools.left_out(ask=False)[0]
+
+
+def test_what_hangs_is_given_up(
+    opened: Callable[..., Memory], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("commonplace.host.registry.FACTORY_SECONDS", 0.05)
+    monkeypatch.setattr("commonplace.tools.plugins.CALL_SECONDS", 0.05)
+    come_back = threading.Event()
+
+    def hanging(context: ToolContext) -> Echo:
+        come_back.wait(60)
+        return Echo(context)
+
+    class Property(Echo):
+        def __getattribute__(self, name: str) -> Any:
+            if name == "definitions":
+                come_back.wait(60)
+            return super().__getattribute__(name)
+
+    class Endless(Echo):
+        def __init__(self, context: ToolContext) -> None:
+            super().__init__(context, "endless")
+
+        def close(self) -> None:
+            come_back.wait(60)
+
+    plugins = [Plugin("factory", hanging), Plugin("property", Property), Plugin("close", Endless)]
+    with opened(*plugins, Plugin("zecho")) as memory:
+        assert names(memory) == ["memory_search", "memory_get", "endless", "echo"]
+        assert [one.split(":")[0] for one in memory.plugin_tools.left_out(ask=False)] == [
+            "the tools of factory are not available",
+            "the tools of property are not available",
+        ]
+    assert not come_back.is_set(), "the memory was closed meanwhile"
+    come_back.set()
+
+
+@pytest.mark.parametrize("error", [ValueError, SystemExit, KeyboardInterrupt])
+def test_a_set_that_cannot_be_closed_leaves_the_others_closed(
+    opened: Callable[..., Memory], error: type[BaseException]
+) -> None:
+    class Bad(Echo):
+        def close(self) -> None:
+            raise error
+
+    good = Plugin("echo")
+    with opened(Plugin("bad", Bad), good) as memory:
+        assert names(memory) == ["memory_search", "memory_get", "echo"]
+    assert good.made[0].closed == 1
+
+
+def test_a_factory_may_ask_for_the_embedder(opened: Callable[..., Memory]) -> None:
+    def make(context: ToolContext) -> Echo:
+        assert context.embedder(None) is None
+        return Echo(context)
+
+    with opened(Plugin("echo", make)) as memory:
+        assert names(memory) == ["memory_search", "memory_get", "echo"]
+
+
+@pytest.mark.parametrize("recalled", [42, "x" * 101])
+def test_what_is_recalled_beyond_its_budget_is_left_out(
+    opened: Callable[..., Memory], recalled: object
+) -> None:
+    class Long(Echo):
+        def recall(self, prompt: str, *, session_key: str, budget: int) -> Any:
+            return recalled
+
+    with opened(Plugin("long", Long), Plugin("zecho")) as memory:
+        assert MemoryTools(memory).recalled("hi", budget=100) == "hi  100"

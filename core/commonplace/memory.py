@@ -227,12 +227,14 @@ class Memory:
         sync, steps = self.settings.search.sync, self._steps()
         end = None if timeout is None else Deadline.after(timeout)
         left = self._service().before_search(end, progress) if wait or sync.embed_on_search else ""
-        rewritten = self.host.rewrite_query(query) if self.host.listened["query"] else query
+        until, notes = end or Deadline.after(SEARCH_SECONDS), [left] if left else []
+        listened = self.host.listened["query"]
+        rewritten = self.host.rewrite_query(query, until, notes) if listened else query
         request = steps.request(rewritten, max_results, sources=sources, session_key=session_key)
         asked = request.query.keyword
         search = self._backends().search_of(
             request.query,
-            end or Deadline.after(SEARCH_SECONDS),
+            until,
             update=sync.on_search and bool(asked.should or asked.listed),
             bounded=end is not None,
             later="" if self._one_shot else "they are being indexed",
@@ -244,7 +246,7 @@ class Memory:
         ranked = steps.rank(answer, request, now=self._clock(), deadline=end or NEVER)
         chosen = steps.choose(ranked, answer, request, search.freshness, min_score=min_score)
         result = steps.present(chosen, answer, request, search)
-        result = result.replace(notes=(*result.notes, left)) if left else result
+        result = result.replace(notes=(*result.notes, *notes)) if notes else result
         if self.host.listened["events"] and (events := self.host.events) is not None:
             events.searched(query, result)
         if not self._one_shot and (session_key or result.stale > 0):

@@ -19,7 +19,12 @@ if TYPE_CHECKING:
 def test_a_failing_part_costs_its_own_share(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("host.border.RANKER", "host.guarded.CALL", "host.guarded.PROBE", "host.host.HOOK"):
+    for name in (
+        "host.border.RANKER",
+        "host.guarded.CALL",
+        "host.guarded.PROBE",
+        "host.events.HOOK",
+    ):
         monkeypatch.setattr(f"commonplace.{name}_SECONDS", 0.2)
     monkeypatch.setattr("commonplace.embedding.guarded.FACT_SECONDS", 0.2)
     limits = Limits(query_seconds=0.3, request_seconds=0.3, wait_seconds=0.2)

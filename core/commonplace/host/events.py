@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pluggy import PluginManager
 
 from commonplace.hookspecs import Hooks
+from commonplace.host.discovery import CALLED
 from commonplace.host.registry import Failure, attempt
 from commonplace.model.plugins import GROUP, hookimpl
 from commonplace.resilience.bounded_call import Worker
@@ -21,12 +22,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Mapping
     from logging import Logger
 
+    from commonplace.host.discovery import Catalogue
     from commonplace.host.registry import Registry
     from commonplace.model.reports import SyncReport
     from commonplace.model.search import SearchResult
 
 
 T = TypeVar("T")
+
+HOOK_SECONDS = 10.0
+"""How long a hook of a third party may take, except for one that decides on a write."""
 
 
 def logger() -> Logger:
@@ -43,9 +48,10 @@ class Listeners:
     """The plugins that implement some of ``hooks``, called as pluggy calls them.
 
     That is in its order, with wrappers, and by ``firstresult`` where the specification says so. A
-    failure in one implementation is logged, counted for its plugin and felt by no other; neither
-    is a result that is not of the type ``returns``, where that is given. Within ``seconds``, an
-    implementation of a third party runs on a thread of its own, to which ``carried`` takes it over.
+    failure in one implementation is logged, counted for its plugin, reported and felt by no other;
+    a result that is not of the type ``returns``, where that is given, is a failure. Implementations
+    of third parties run on threads of their own, to which ``carried`` takes them over, and are
+    given up after ``seconds``.
     """
 
     def __init__(
@@ -64,6 +70,8 @@ class Listeners:
         self._returns = returns
         self._lock = threading.Lock()
         self._failures: dict[str, int] = {}
+        self._reports: dict[str, str] = {}
+        self._current = threading.local()
         self._manager = PluginManager(GROUP)
         self._manager.add_hookspecs(Hooks)
 
@@ -73,21 +81,40 @@ class Listeners:
         with self._lock:
             return dict(self._failures)
 
-    def add(self, name: str, plugin: str) -> None:
+    @property
+    def reports(self) -> tuple[str, ...]:
+        """How each hook failed the last time that it did, with its plugin and distribution."""
+        with self._lock:
+            return tuple(self._reports.values())
+
+    def add(self, name: str, plugin: str, label: str, *, bounded: bool) -> None:
         """Add the plugin that the registry has loaded as ``plugin``; failures count for ``name``.
 
-        A plugin that is there already is left as it is.
+        ``label`` names it in reports; one that is not ``bounded`` is never given up. A plugin that
+        is there already is left as it is.
         """
         if self._manager.has_plugin(name):
             return
-        seconds = self._seconds if self._registry.is_foreign(plugin) else INFINITY
+        seconds = self._seconds if bounded else INFINITY
         calls = {
-            hook: self._guarded(name, f"{hook} {plugin}", function, seconds)
+            hook: self._guarded(name, f"{hook} of {label}", function, seconds)
             for hook in self._hooks
             if (function := self._registry.implementation(plugin, hook)) is not None
         }
         if calls:
             self._manager.register(SimpleNamespace(**calls), name)
+
+    def add_all(self, kind: str, catalogue: Catalogue) -> None:
+        """Load and add all plugins of ``kind``, and those that were registered in process."""
+        for entry in catalogue.of_kind(kind):
+            if self._registry.load(entry) is None:
+                label = f"{entry.module} ({entry.origin})"
+                foreign = self._registry.is_foreign(entry.module)
+                self.add(entry.name, entry.module, label, bounded=foreign)
+        added = self._registry.in_process
+        for name in sorted(added) if kind == "prompt" else added:
+            # Events have a thread of their own, which knows what a listener causes itself.
+            self.add(name, name, name, bounded=kind != "events")
 
     def add_last(self, hook: str, function: Callable[..., object]) -> None:
         """Add an implementation of commonplace's own, behind those of all plugins, unguarded."""
@@ -99,9 +126,26 @@ class Listeners:
 
         self._manager.register(SimpleNamespace(**{hook: last}), "commonplace")
 
-    def call(self, hook: str, arguments: Mapping[str, object]) -> Any:
-        """Call ``hook`` of all plugins that implement it."""
-        return getattr(self._manager.hook, hook)(**arguments)
+    def call(
+        self,
+        hook: str,
+        arguments: Mapping[str, object],
+        *,
+        seconds: float = INFINITY,
+        failed: list[str] | None = None,
+    ) -> Any:
+        """Call ``hook`` of all plugins that implement it, each for ``seconds`` at most.
+
+        ``failed`` gets a line on each that fails.
+        """
+        now = self._current
+        outer = vars(now).copy()
+        now.seconds, now.failed = seconds, [] if failed is None else failed
+        try:
+            return getattr(self._manager.hook, hook)(**arguments)
+        finally:
+            vars(now).clear()
+            vars(now).update(outer)
 
     def _guarded(self, name: str, what: str, function: Any, seconds: float) -> Callable[..., Any]:
         """``function``, whose failure counts as no result."""
@@ -110,7 +154,8 @@ class Listeners:
         def within(work: Callable[[], Any]) -> Any:
             if seconds == INFINITY:
                 return work()
-            return worker.run(self._carried(work), Deadline.after(seconds))
+            limit = min(seconds, self._current.seconds)
+            return worker.run(self._carried(work), Deadline.after(limit))
 
         @wraps(function)
         def call(*arguments: object) -> object:
@@ -121,7 +166,7 @@ class Listeners:
                 self._failed(name, what, result.error)
                 return None
             if result is not None and self._returns and not isinstance(result, self._returns):
-                self._failed(name, what, f"it returned {result!r}")
+                self._failed(name, what, f"it returned a value of type {type(result).__name__}")
                 return None
             return result
 
@@ -156,13 +201,34 @@ class Listeners:
             raise ValueError("it yielded twice")
         expected = self._returns if result is None else type(result)
         if answer is not None and expected and self._returns and not isinstance(answer, expected):
-            raise TypeError(f"it returned {answer!r}")
+            raise TypeError(f"it returned a value of type {type(answer).__name__}")
         return answer
 
     def _failed(self, name: str, what: str, error: str) -> None:
+        report = f"the hook {what} failed: {error}"
         with self._lock:
             self._failures[name] = self._failures.get(name, 0) + 1
+            self._reports[what] = report
+        self._current.failed.append(report)
         logger().warning("plugin %s failed (%s): %s", name, what, error)
+
+
+def listeners_of(
+    kind: str,
+    registry: Registry,
+    carried: Callable[[Callable[[], Any]], Callable[[], Any]],
+    search: Callable[[str], object],
+) -> Listeners:
+    """No listeners to the hooks of ``kind`` yet; ``search`` is what those of a search wrap."""
+    from commonplace.model.search import SearchResult
+
+    returns = {"events": None, "search": SearchResult}.get(kind, str)
+    # A hook that decides on a write may wait for an answer of the user.
+    seconds = INFINITY if kind == "write" else HOOK_SECONDS
+    made = Listeners(CALLED[kind], registry, returns, seconds=seconds, carried=carried)
+    if kind == "search":
+        made.add_last("commonplace_search", search)
+    return made
 
 
 class EventBus:

@@ -15,7 +15,7 @@ from commonplace.errors import (
 from commonplace.host.discovery import CALLED, KINDS, Catalogue, installed
 from commonplace.host.registry import Entry, Failure, Registry
 from commonplace.host.switches import SAFE
-from commonplace.resilience.deadline import INFINITY
+from commonplace.resilience.deadline import INFINITY, NEVER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -30,14 +30,15 @@ if TYPE_CHECKING:
     from commonplace.protocols.parts import Chunker, Source, Store
     from commonplace.protocols.providers import EmbeddingProvider
     from commonplace.protocols.tools import ToolSet
+    from commonplace.resilience.deadline import Deadline
 
 
 T = TypeVar("T")
 
 TRACE = "COMMONPLACE_TRACE_PLUGINS"
 
-HOOK_SECONDS = 10.0
-"""How long a hook of a third party may take, except for one that decides on a write."""
+_REWRITING_SHARE = 3
+"""Of the time that is left for a search, a hook that rewrites its query has at most this part."""
 
 
 class _Listened(dict[str, bool]):
@@ -187,7 +188,14 @@ class PluginHost:
 
     def notices(self) -> tuple[str, ...]:
         """What a status should say of plugins besides those that cannot be loaded."""
-        return self.switch_notices()
+        return self.switch_notices() + self.hook_failures
+
+    @property
+    def hook_failures(self) -> tuple[str, ...]:
+        """How each hook that is called failed the last time, of those that did in this process."""
+        with self._lock:
+            called = tuple(self._called.values())
+        return tuple(report for calls in called for report in calls.reports)
 
     def plugins(self, *, load: bool = False) -> tuple[PluginInfo, ...]:
         """Every entry point and its state, in alphabetical order.
@@ -233,14 +241,20 @@ class PluginHost:
                 self._bus = EventBus(lambda hook, given: self._call("events", hook, given))
             return self._bus
 
-    def rewrite_query(self, query: str) -> str:
+    def rewrite_query(
+        self, query: str, deadline: Deadline = NEVER, failed: list[str] | None = None
+    ) -> str:
         """``query`` as the first plugin rewrites it that does; as it is, if none does.
 
-        The plugins are loaded by the first call. One that fails is passed over.
+        The plugins are loaded by the first call. One that fails, or leaves the search too little
+        time until ``deadline``, is passed over; ``failed`` gets a line on it.
         """
         if not self.listened["query"]:
             return query
-        rewritten: str | None = self._call("query", "commonplace_rewrite_query", {"query": query})
+        seconds = deadline.remaining() / _REWRITING_SHARE
+        rewritten: str | None = self._call(
+            "query", "commonplace_rewrite_query", {"query": query}, seconds, failed
+        )
         return query if rewritten is None else rewritten
 
     def wraps_search(self) -> bool:
@@ -248,13 +262,18 @@ class PluginHost:
         return self.listened["search"] and getattr(self._inside, "search", None) is None
 
     def around_search(self, query: str, search: Callable[[], SearchResult]) -> SearchResult:
-        """The result of ``search`` as the plugins that wrap it return it; raises what it raises."""
-        self._inside.search = search
+        """The result of ``search`` as the plugins that wrap it return it; raises what it raises.
+
+        Its notes name those that failed.
+        """
+        self._inside.search, failed = search, list[str]()
         try:
-            result: SearchResult = self._call("search", "commonplace_search", {"query": query})
+            result: SearchResult = self._call(
+                "search", "commonplace_search", {"query": query}, failed=failed
+            )
         finally:
             self._inside.search = None
-        return result
+        return result.replace(notes=(*result.notes, *failed)) if failed else result
 
     def prompt_sections(self, agent: str, session_key: str) -> list[str]:
         """What plugins add to an agent's prompt: installed ones, then those added in process.
@@ -349,30 +368,24 @@ class PluginHost:
             self.listened[kind] = found
             return found
 
-    def _call(self, kind: str, hook: str, arguments: Mapping[str, object]) -> Any:
+    def _call(
+        self,
+        kind: str,
+        hook: str,
+        arguments: Mapping[str, object],
+        seconds: float = INFINITY,
+        failed: list[str] | None = None,
+    ) -> Any:
         """Call ``hook`` of all plugins of ``kind``, which are loaded if they are not yet."""
         with self._lock:
             catalogue, registry = self._parts()
             if kind not in self._called:
-                from commonplace.host.events import Listeners
-                from commonplace.model.search import SearchResult
+                from commonplace.host.events import listeners_of
 
-                returns = {"events": None, "search": SearchResult}.get(kind, str)
-                # A hook that decides on a write may wait for an answer of the user.
-                seconds = INFINITY if kind == "write" else HOOK_SECONDS
-                self._called[kind] = Listeners(
-                    CALLED[kind], registry, returns, seconds=seconds, carried=self._carried
-                )
-                if kind == "search":
-                    self._called[kind].add_last("commonplace_search", self._search)
+                self._called[kind] = listeners_of(kind, registry, self._carried, self._search)
             listeners = self._called[kind]
-            for entry in catalogue.of_kind(kind):
-                if registry.load(entry) is None:
-                    listeners.add(entry.name, entry.module)
-            added = registry.in_process
-            for name in sorted(added) if kind == "prompt" else added:
-                listeners.add(name, name)
-        return listeners.call(hook, arguments)
+            listeners.add_all(kind, catalogue)
+        return listeners.call(hook, arguments, seconds=seconds, failed=failed)
 
 
 def _check_kind(kind: str) -> None:

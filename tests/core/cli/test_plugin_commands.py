@@ -92,3 +92,38 @@ def test_it_is_suggested_for_a_slip(process: Callable[..., Run], site: str) -> N
     ran = process("helo", PYTHONPATH=site)
     assert ran.code == 2
     assert "did you mean commonplace hello?" in ran.err
+
+
+HOOKS = """
+from commonplace.plugin import hookimpl
+
+@hookimpl
+def commonplace_before_write(path):
+    raise ValueError("no judge")
+
+@hookimpl
+def commonplace_prompt_section(agent):
+    return 42
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "command", "why"),
+    [
+        ("write", ("remember", "Mia drinks tea"), "commonplace_before_write of hooks (hooks 1.0)"),
+        ("prompt", ("recall",), "commonplace_prompt_section of hooks (hooks 1.0)"),
+    ],
+)
+def test_a_hook_that_fails_is_named_on_standard_error(
+    process: Callable[..., Run], tmp_path: Path, kind: str, command: tuple[str, ...], why: str
+) -> None:
+    info = tmp_path / "site" / "hooks-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info.parent / "hooks.py").write_text(HOOKS, encoding="utf-8")
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: hooks\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(f"[commonplace]\n{kind}.odd = hooks\n")
+    (tmp_path / "MEMORY.md").write_text("An ant.\n")
+    site = str(tmp_path / "site")
+    ran = process(*command, "--workspace", str(tmp_path), PYTHONPATH=site)
+    assert ran.code == 0
+    assert ran.err.count(f"the hook {why} failed: ") == 1

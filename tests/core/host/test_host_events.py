@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import importlib
+import re
 import threading
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from commonplace import Memory
 from commonplace.host.discovery import EntryPoint
 from commonplace.host.events import EventBus
 from commonplace.host.host import PluginHost
 from commonplace.model.reports import SyncReport
 from commonplace.model.search import SearchResult
 from commonplace.plugin import hookimpl
+from commonplace.resilience.deadline import Deadline
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping
+    from pathlib import Path
 
 PATIENCE = 60.0
 """Seconds after which a test that hangs is given up."""
@@ -262,6 +267,59 @@ def test_what_rewrites_badly_is_counted_and_passed_over() -> None:
     assert host.failures == {"faulty": 1, "odd": 1}
 
 
+@pytest.mark.parametrize("installed", [False, True])
+def test_a_rewriter_that_hangs_leaves_most_of_the_time_to_the_search(
+    add_module: Callable[[str, str], None], *, installed: bool
+) -> None:
+    come_back = threading.Event()
+    if installed:
+        source = """
+        from commonplace.plugin import hookimpl
+        from he_event import come_back
+
+        @hookimpl
+        def commonplace_rewrite_query(query):
+            come_back.wait(60)
+        """
+        add_module("he_event", "import threading\ncome_back = threading.Event()")
+        add_module("he_hanging", source)
+        host = PluginHost([EntryPoint("query.x", "he_hanging", "d")], env={})
+    else:
+        host = PluginHost([], env={})
+        host.register(rewriter(lambda _query: come_back.wait(60)), name="hanging")
+    deadline, failed = Deadline.after(0.3), list[str]()
+    assert host.rewrite_query("a", deadline, failed) == "a"
+    assert deadline.remaining() > 0.1
+    (line,) = failed
+    assert re.search(
+        r"the hook commonplace_rewrite_query of \w+.* did not answer within 0\.1 s", line
+    )
+    assert host.notices() == (line,)
+    come_back.set()
+    if installed:
+        importlib.import_module("he_event").come_back.set()
+
+
+@pytest.mark.parametrize("hook", ["query", "search"])
+@pytest.mark.parametrize("error", [ValueError, SystemExit, KeyboardInterrupt])
+def test_a_search_and_its_status_name_a_hook_that_fails(
+    tmp_path: Path, hook: str, error: type[BaseException]
+) -> None:
+    def answer(_given: object) -> Any:
+        raise error("broken")
+
+    (tmp_path / "MEMORY.md").write_text("An ant.\n")
+    host = PluginHost(env={})
+    host.register(rewriter(answer) if hook == "query" else wrapper([], answer), name="faulty")
+    with Memory.open(workspace=tmp_path, host=host, env={"HOME": str(tmp_path)}) as memory:
+        result = memory.search("ant")
+        (line,) = (note for note in result.notes if "faulty" in note)
+        assert line.startswith("the hook commonplace_")
+        assert error.__name__ in line
+        assert len(result.hits) == 1
+        assert line in memory.status().notices
+
+
 def test_a_rewriter_behind_an_entry_point_is_loaded_by_the_first_query(
     add_module: Callable[[str, str], None],
 ) -> None:
@@ -327,7 +385,10 @@ def test_a_search_is_wrapped_once_and_not_inside() -> None:
 def test_a_wrapper_that_fails_leaves_the_result(answer: Callable[[SearchResult], Any]) -> None:
     host = PluginHost([], env={})
     host.register(wrapper([], answer), name="faulty")
-    assert host.around_search("ant", lambda: ANSWER) is ANSWER
+    result = host.around_search("ant", lambda: ANSWER)
+    assert result.replace(notes=()) == ANSWER
+    assert result.notes == host.notices()
+    assert result.notes[0].startswith("the hook commonplace_search of faulty failed: ")
     assert host.failures == {"faulty": 1}
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from commonplace import Memory, MemoryTools, PluginHost, ToolAnswer, ToolDefinition
-import commonplace.cli.checks
+from commonplace.cli.checks import plugin_findings
 from commonplace.errors import CallerError, PluginUnavailableError, UnavailableError
 from commonplace.plugin import Group, OwnProvider, hookimpl, setting
 
@@ -268,9 +268,7 @@ def test_a_tool_with_an_invalid_definition_is_left_out_and_named(
         (problem,) = memory.plugin_tools.left_out(ask=False)
         assert problem in memory.status().notices
         assert problem in caplog.text
-        assert problem in [
-            finding.text for finding in commonplace.cli.checks.plugin_findings(memory)
-        ]
+        assert problem in [finding.text for finding in plugin_findings(memory)]
 
 
 def test_one_invalid_tool_leaves_the_others_of_its_set(opened: Callable[..., Memory]) -> None:

@@ -41,6 +41,7 @@ class RecallCommand:
             shown = memory.recall(
                 query=args.query, budget=args.budget, session_key=args.session_key
             )
+            context.notes(memory.host.hook_failures)
         if context.json:
             context.emit({"text": shown.text, "paths": shown.paths, "cut": shown.cut})
         else:

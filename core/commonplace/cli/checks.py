@@ -63,6 +63,7 @@ def _checks(context: Context) -> Iterator[Finding]:
         return
     with memory:
         yield from _notes(memory)
+        yield from _journal(memory.settings)
         yield from plugin_findings(memory)
         status = memory.status(deep=True)
         yield from _fallback(status)
@@ -174,6 +175,21 @@ def _notes(memory: Memory) -> Iterator[Finding]:
     else:
         fix = Fix("write a note (a .md file) there, or name another folder with --workspace")
         yield Finding("warning", "notes", f"no notes in {workspace}", fix)
+
+
+def _journal(settings: Settings) -> Iterator[Finding]:
+    from commonplace.writing.journal import damage_of
+
+    try:
+        damage = damage_of(settings.state_dir, settings.workspace)
+    except OSError as error:
+        damage = f"the journal of changes cannot be read: {error.strerror or error}"
+    if damage:
+        fix = Fix(
+            "restore it from a backup, or delete these lines; until then no text counts as the "
+            "owner's own where it is a source, and the last change may not be undone"
+        )
+        yield Finding("warning", "journal", damage, fix)
 
 
 def plugin_findings(memory: Memory) -> Iterator[Finding]:

@@ -3,7 +3,8 @@
 A change is recorded before it is made (its receipt, with the digests of the file before and after)
 and marked as done after it. A mark that is missing after a kill is decided by the next writer from
 the files themselves, see :mod:`commonplace.writing.changing`. A half line at the end, which a kill
-or a full disk can leave, was never acted upon and is skipped.
+or a full disk can leave, was never acted upon and is skipped; the next record marks it as such. Any
+other line that cannot be read is damage: a change that is not known.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from commonplace.dirs import make_private_folder
-from commonplace.model.receipts import Lines, Receipt, lowest
+from commonplace.model.receipts import ORIGINS, Lines, Receipt, lowest
 from commonplace.model.tuples import NamedTuple
 from commonplace.writing.notefile import split_lines
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 VERSION = 1
 _BLOCK = 1 << 16
+_CUT_SHORT = b" (cut short)"
 
 
 class Entry(NamedTuple):
@@ -39,6 +41,19 @@ class Entry(NamedTuple):
     was: str
     becomes: str
     around: tuple[str, str] = ("", "")
+
+
+class History(list[Entry]):
+    """The changes that were made, oldest first.
+
+    ``lines`` are the numbers of their lines by their ids, ``damaged`` those of lines that cannot be
+    read.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: dict[str, int] = {}
+        self.damaged: list[int] = []
 
 
 class Journal:
@@ -77,37 +92,43 @@ class Journal:
             file.write(data)
 
     def last(self) -> tuple[Entry | None, bool]:
-        """The last change, and whether it is marked as made or as not made; raises ``OSError``."""
+        """The last change, and whether it is marked as made or as not made; raises ``OSError``.
+
+        There is none where a line after it cannot be read: the files do not tell of two changes.
+        """
         marked: set[str] = set()
         for line in self._backwards():
             record = _parsed(line)
             if record is None:
-                continue
-            if (entry := _entry(record)) is not None:
-                return entry, entry.receipt.id in marked
+                return None, False
+            if isinstance(record, Entry):
+                return record, record.receipt.id in marked
             marked |= {record[mark] for mark in ("done", "void") if mark in record}
         return None, False
 
-    def entries(self) -> list[Entry]:
-        """All changes that were made, oldest first; one that nothing is known of is left out.
+    def entries(self) -> History:
+        """All changes that were made; one that nothing is known of is left out.
 
         Raises ``OSError``.
         """
         found: dict[str, Entry] = {}
-        made: dict[str, Entry] = {}
+        history = History()
         try:
             with open(self.path, "rb") as file:
-                for line in file:
+                for number, line in enumerate(file, 1):
+                    if not line.endswith(b"\n") or not _is_record(line[:-1]):
+                        continue
                     record = _parsed(line)
                     if record is None:
-                        continue
-                    if (entry := _entry(record)) is not None:
-                        found[entry.receipt.id] = entry
-                    elif (id_ := record.get("done")) in found:
-                        made[id_] = found[id_]
+                        history.damaged += [number] if number > 1 else []  # the head is no change
+                    elif isinstance(record, Entry):
+                        found[record.receipt.id] = record
+                        history.lines[record.receipt.id] = number
+                    elif (made := found.pop(record.get("done", ""), None)) is not None:
+                        history.append(made)
         except FileNotFoundError:
-            return []
-        return list(made.values())
+            pass
+        return history
 
     def _append(self, record: dict[str, Any], *, flush: bool = False) -> None:
         line = json.dumps(record, separators=(",", ":")).encode() + b"\n"
@@ -122,7 +143,8 @@ class Journal:
                 head = {"journal": VERSION, "workspace": self._workspace}
                 line = json.dumps(head, separators=(",", ":")).encode() + b"\n" + line
             elif _last_byte(descriptor, size) != b"\n":
-                line = b"\n" + line  # what a killed writer left behind stays a line of its own
+                # What a killed writer left behind stays a line of its own.
+                line = _CUT_SHORT + b"\n" + line
             view = memoryview(line)
             while view:
                 view = view[os.write(descriptor, view) :]
@@ -132,20 +154,22 @@ class Journal:
             os.close(descriptor)
 
     def _backwards(self) -> Iterator[bytes]:
-        """The lines from the last to the first, without reading more than is asked for."""
+        """The records from the last to the first, without reading more than is asked for."""
         if not os.path.exists(self.path):
             return
         with open(self.path, "rb") as file:
             at = file.seek(0, os.SEEK_END)
-            rest = b""
+            rest, whole = b"", False
             while at > 0:
                 step = min(at, max(_BLOCK, len(rest)))
                 at -= step
                 file.seek(at)
                 lines = (file.read(step) + rest).split(b"\n")
                 rest = lines[0]
-                yield from (line for line in reversed(lines[1:]) if line)
-            if rest:
+                # What follows the last line feed is half a line, or nothing.
+                yield from filter(_is_record, reversed(lines[1:] if whole else lines[1:-1]))
+                whole = whole or len(lines) > 1
+            if whole and _is_record(rest):
                 yield rest
 
 
@@ -160,11 +184,22 @@ def _last_byte(descriptor: int, size: int) -> bytes:
     return os.read(descriptor, 1)
 
 
-def _parsed(line: bytes) -> dict[str, Any] | None:
-    with suppress(ValueError):
+def _is_record(line: bytes) -> bool:
+    return bool(line) and not line.endswith(_CUT_SHORT)
+
+
+def _parsed(line: bytes) -> Entry | dict[str, str] | None:
+    """The change, or the mark or head of the journal, that a line holds; ``None`` for damage."""
+    with suppress(ValueError, RecursionError):
         record = json.loads(line)
-        if isinstance(record, dict):
-            return record
+        if not isinstance(record, dict):
+            return None
+        if "journal" in record:
+            return {}
+        marks = {name: record[name] for name in ("done", "void") if name in record}
+        if marks and all(isinstance(id_, str) for id_ in marks.values()):
+            return marks
+        return _entry(record)
     return None
 
 
@@ -174,9 +209,27 @@ def _entry(record: dict[str, Any]) -> Entry | None:
         fields = {name: record[name] for name in Receipt._fields if name in record}
         fields |= {"before": Lines(**before), "after": Lines(**after)}
         fields["notes"] = tuple(record["notes"])
+        if record["origin"] not in ORIGINS:
+            return None
         return Entry(Receipt(**fields), record["was"], record["becomes"], (around[0], around[1]))
     except (KeyError, TypeError, IndexError):
         return None
+
+
+def damage_of(state_dir: str, workspace: str) -> str:
+    """Which lines of the journal of ``workspace`` cannot be read; ``""`` where all can.
+
+    Raises ``OSError``.
+    """
+    path = journal_path(state_dir, workspace)
+    damaged = Journal(path, workspace).entries().damaged
+    if not damaged:
+        return ""
+    lines = ", ".join(map(str, damaged[:10])) + (", ..." if len(damaged) > 10 else "")
+    return (
+        f"line{'s'[: len(damaged) > 1]} {lines} of the journal {path} cannot be read: "
+        "changes of notes are missing from it"
+    )
 
 
 def digest_of(data: bytes | None) -> str:
@@ -192,8 +245,13 @@ def around(lines: Sequence[str], first: int, last: int) -> tuple[str, str]:
     )
 
 
-def origin_of_lines(entries: Sequence[Entry], lines: Iterable[str]) -> Origin:
-    """The least trusted origin of these lines of a note, by the entries on it."""
+def origin_of_lines(entries: Sequence[Entry], lines: Iterable[str], *, damaged: bool) -> Origin:
+    """The least trusted origin of these lines of a note, by the entries on it.
+
+    Where the journal is ``damaged``, anything may have been written by a change that is not known.
+    """
+    if damaged:
+        return ORIGINS[-1]
     texts = {line.strip() for line in lines} - {""}
     found: list[Origin] = ["owner"]
     for entry in entries:

@@ -12,18 +12,31 @@ from commonplace.writing.notefile import NoteFile, read_note, split_lines
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from commonplace.writing.journal import Entry
+    from commonplace.writing.journal import Entry, History
 
 
-def find_receipt(entries: Sequence[Entry], id_: str) -> Entry:
+def find_receipt(entries: History, id_: str) -> Entry:
     """The entry of this id, of the only id that begins so, or the ``last`` to be undone.
 
-    Raises :class:`~commonplace.errors.WriteRefusedError` where there is none, or several.
+    Raises :class:`~commonplace.errors.WriteRefusedError` where there is none, or several, and
+    where the last may be one that cannot be read.
     """
     if id_ == "last":
-        for entry in reversed(entries):
-            if not entry.receipt.undoes and not is_undone(entries, entry.receipt.id):
-                return entry
+        undoable = (
+            entry
+            for entry in reversed(entries)
+            if not entry.receipt.undoes and not is_undone(entries, entry.receipt.id)
+        )
+        last = next(undoable, None)
+        line = entries.lines[last.receipt.id] if last is not None else 0
+        if hidden := [damaged for damaged in entries.damaged if damaged > line]:
+            raise WriteRefusedError(
+                f"line {hidden[-1]} of the journal cannot be read: the last change may be there",
+                kind="undone",
+                hint="undo another change by its id: commonplace journal lists them",
+            )
+        if last is not None:
+            return last
         raise WriteRefusedError(
             "there is no change to undo",
             kind="undone",

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from commonplace.model.receipts import Action, Origin
     from commonplace.model.reports import NoteText
     from commonplace.writing.changing import Target
-    from commonplace.writing.journal import Entry as JournalEntry
+    from commonplace.writing.journal import History
 
 _LONGEST_WHY = 500
 
@@ -282,8 +282,8 @@ class Writer:
     def origin_of(self, citation: str) -> Origin:
         """On whose word the cited text stands, by the journal and by where it is.
 
-        Notes are the owner's, but for lines that others wrote through a writer. Raises as
-        ``Memory.get`` does where nothing is cited.
+        Notes are the owner's, but for lines that others wrote through a writer: ``external`` while
+        the journal is damaged. Raises as ``Memory.get`` does where nothing is cited.
         """
         trust = self._get(citation).trust
         if trust == "session":
@@ -292,12 +292,13 @@ class Writer:
             return "external"
         path, start, end = split_citation(citation)
         stored = self._changer.target(path).path
-        entries = [one for one in self._entries() if one.receipt.path == stored]
-        if not any(one.receipt.origin != "owner" for one in entries):
+        history = self._entries()
+        entries = [one for one in history if one.receipt.path == stored]
+        if not (history.damaged or any(one.receipt.origin != "owner" for one in entries)):
             return "owner"
         lines = self._read(stored).lines
         cited = lines if start is None or end is None else lines[max(0, start - 1) : end]
-        return origin_of_lines(entries, cited)
+        return origin_of_lines(entries, cited, damaged=bool(history.damaged))
 
     # --- inside ---------------------------------------------------------------------------------
 
@@ -329,9 +330,8 @@ class Writer:
         def plan(base: bytes | None) -> Proposal:
             nonlocal seen
             if base is None:
-                raise Refused(
-                    f"there is no note {target.path}", kind="citation", hint="search for it"
-                )
+                missing = f"there is no note {target.path}"
+                raise Refused(missing, kind="citation", hint="search for it")
             note = read_note(base, target.path)
             first, last = cited_run(note.lines, target.path, start, end, seen)
             # If another program saves the file meanwhile, the lines are found by their text.
@@ -386,7 +386,7 @@ class Writer:
             return self._changer.read(self._changer.target(path))
         return NoteFile()
 
-    def _entries(self, *, settled: bool = False) -> list[JournalEntry]:
+    def _entries(self, *, settled: bool = False) -> History:
         try:
             last, marked = self._journal.last() if settled else (None, True)
             if last is not None and not marked:

@@ -64,3 +64,19 @@ def test_a_text_is_read_from_input(
     monkeypatch.setattr("sys.stdin", io.StringIO("one\ntwo\n"))
     assert run("remember", "-").out.endswith("+ - one\n+   two\n")
     assert Path(notes, run("journal", "--json").json["changes"][0]["path"]).is_file()
+
+
+def test_a_damaged_journal_is_named_by_the_commands(
+    run: Callable[..., Run], notes: Path, tmp_path: Path
+) -> None:
+    run("remember", "one")
+    (journal,) = tmp_path.rglob("journals/*.jsonl")
+    lines = journal.read_bytes().split(b"\n")
+    journal.write_bytes(b"\n".join([lines[0], b"\0" * len(lines[1]), *lines[2:]]))
+    damage = f"line 2 of the journal {journal} cannot be read"
+    assert damage in run("journal").err
+    found = [one["text"] for one in run("doctor", "--json").json["findings"]]
+    assert any(text.startswith(damage) for text in found)
+    ran = run("undo")
+    assert ran.code == 1
+    assert "line 2 of the journal cannot be read" in ran.err

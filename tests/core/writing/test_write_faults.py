@@ -12,6 +12,7 @@ import pytest
 
 from commonplace import CommonplaceError, Memory, PathNotAllowedError, UnavailableError, Writer
 from commonplace.errors import WriteRefusedError
+from commonplace.writing.journal import damage_of
 from commonplace.writing.replacing import Folder
 
 if TYPE_CHECKING:
@@ -353,3 +354,69 @@ def test_a_half_line_of_the_journal_is_skipped(
         writer.undo(second)
     writer.undo(first)
     assert files(workspace) == {}
+
+
+def damage(journal: Path, action: str) -> int:
+    """Fill the last line of this action with zeros, as a bad disk does; returns its number."""
+    lines = journal.read_bytes().split(b"\n")
+    (at, *_) = [at for at, line in enumerate(lines) if f'"{action}"'.encode() in line][::-1]
+    lines[at] = b"\0" * len(lines[at])
+    journal.write_bytes(b"\n".join(lines))
+    return at + 1
+
+
+def test_a_damaged_journal_is_named_and_raises_no_trust(
+    open_memory: Callable[..., Memory], workspace: Path, tmp_path: Path
+) -> None:
+    memory = open_memory(write={"enabled": True})
+    writer = memory.writer(who="test")
+    first = writer.remember("Tea at four", kind="entry")
+    session = memory.writer(origin="session", who="session")
+    coffee = session.remember("Coffee at five", kind="entry").citation
+    assert writer.origin_of(coffee) == "session"
+    (journal,) = (tmp_path / "state" / "memory" / "journals").glob("*.jsonl")
+    line = damage(journal, "remember")
+    before = files(workspace)
+
+    with pytest.raises(WriteRefusedError, match=f"line {line} of the journal cannot") as refused:
+        writer.undo("last")
+    assert refused.value.kind == "undone"
+    assert "by its id" in refused.value.hint
+    assert files(workspace) == before
+    assert writer.origin_of(coffee) == "external"
+    assert [one.id for one in writer.journal()] == [first.id]
+    named = damage_of(memory.settings.state_dir, memory.settings.workspace)
+    assert named.startswith(f"line {line} of the journal {journal} cannot be read: changes of ")
+    # What is written after it can be taken back.
+    writer.remember("Milk at six", kind="entry")
+    writer.undo("last")
+    assert files(workspace) == before
+    writer.undo(first)
+    assert "Tea" not in (workspace / "MEMORY.md").read_text()
+
+
+@pytest.mark.parametrize(
+    "line", [b"\xff\xfe", b"[1]", b"{}", b'{"done":[]}', b'{"before":1}', b"["]
+)
+def test_whole_lines_that_are_no_records_are_damage(
+    writer: Writer, memory: Memory, tmp_path: Path, line: bytes
+) -> None:
+    writer.remember("one")
+    (journal,) = (tmp_path / "state" / "memory" / "journals").glob("*.jsonl")
+    with journal.open("ab") as file:
+        file.write(line + b"\n")
+    assert "line 4 of the journal" in damage_of(
+        memory.settings.state_dir, memory.settings.workspace
+    )
+
+
+def test_half_lines_are_no_damage(writer: Writer, memory: Memory, tmp_path: Path) -> None:
+    writer.remember("one")
+    (journal,) = (tmp_path / "state" / "memory" / "journals").glob("*.jsonl")
+    for torn in (b'{"id":"half', b"\0" * 100, b'{"done":"x"}'):
+        with journal.open("ab") as file:
+            file.write(torn)
+        assert damage_of(memory.settings.state_dir, memory.settings.workspace) == ""
+        second = writer.remember("two")
+        assert damage_of(memory.settings.state_dir, memory.settings.workspace) == ""
+        assert writer.undo("last").undoes == second.id

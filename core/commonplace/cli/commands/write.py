@@ -213,10 +213,15 @@ class JournalCommand:
 
     def run(self, args: Namespace, context: Context) -> int:
         """Print the receipts."""
+        from commonplace.writing.journal import damage_of
+
         with context.open_memory() as memory:
             found = memory.writer(who="commonplace journal").journal(
                 path=args.path, limit=args.limit
             )
+            damage = damage_of(memory.settings.state_dir, memory.settings.workspace)
+        if damage:
+            context.note(damage)
         if context.json:
             changes = [receipt_json(one) for one in found]
             context.emit({**context.whose, "changes": changes})

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from commonplace.errors import CommonplaceError, NoteNotFoundError, PathNotAllowedError
+from commonplace.graphemes import floor_boundary
 from commonplace.model.prompt import DATA_NOTICE, LEAST_PASSAGE, fenced
 from commonplace.model.tuples import Record
 from commonplace.text.dates import today_at
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 _CURATED = ("MEMORY.md", "memory.md")
 _CURATED_SHARE = 0.6  # of the budget, where daily logs follow
+_SECTIONS_SHARE = 1 / 3  # of what the instructions leave: all sections of plugins together
+_MORE = "\n(The rest of this section is left out.)\n"
 
 
 class Recall(Record):
@@ -47,13 +50,16 @@ def recall(
     With a query, what plugins recall comes first, in half of the room at most, then passages.
 
     ``budget`` are characters for all of it, by default those of ``tools``. ``sections`` are what
-    plugins add, in their order. Notes are shown to direct chats alone: the curated memory, and the
+    plugins add, in their order; they are cut where all together are longer than a third of it, if
+    notes or passages follow. Notes are shown to direct chats alone: the curated memory, and the
     logs of today and yesterday at ``now`` (epoch seconds) in the time zone ``query.timeZone``; of a
     log that does not fit, its end. Notes that cannot be read are left out.
     """
+    budget = budget or tools.budget
     parts = [tools.instructions]
-    parts += [section.strip() + "\n" for section in sections if section.strip()]
-    left = (budget or tools.budget) - sum(map(len, parts)) - len(parts)
+    share = _SECTIONS_SHARE if tools.direct or query is not None else 1
+    parts += _sections(sections, int((budget - len(parts[0])) * share))
+    left = budget - sum(map(len, parts)) - len(parts)
     if query is not None:
         if added := tools.recalled(query, budget=max(left // 2, 0)):
             parts.append(added)
@@ -86,6 +92,29 @@ def recall(
     if notes:
         parts += [DATA_NOTICE, *notes]
     return Recall(text="\n".join(parts), paths=tuple(paths), cut=tuple(cut))
+
+
+def _sections(sections: Sequence[str], room: int) -> list[str]:
+    """The sections in ``room`` characters, each in an equal part of them.
+
+    The shortest are fitted first: what they leave is for the longer ones.
+    """
+    texts = [section.strip() + "\n" for section in sections if section.strip()]
+    fitted: dict[int, str] = {}
+    for done, at in enumerate(sorted(range(len(texts)), key=lambda at: len(texts[at]))):
+        part = max(0, room // (len(texts) - done) - 1)
+        fitted[at] = texts[at] if len(texts[at]) <= part else _cut(texts[at], part)
+        room -= len(fitted[at]) + 1
+    return [fitted[at] for at in sorted(fitted) if fitted[at]]
+
+
+def _cut(text: str, room: int) -> str:
+    """The start of ``text``, whole lines where possible; ``""`` where next to nothing fits."""
+    keep = room - len(_MORE)
+    if keep < LEAST_PASSAGE:
+        return ""
+    end = text.rfind("\n", 0, keep)
+    return text[: end if end > keep // 2 else floor_boundary(text, keep)] + _MORE
 
 
 def _logs(workspace: str, day: date) -> list[str]:

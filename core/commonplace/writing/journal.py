@@ -94,7 +94,7 @@ class Journal:
     def last(self) -> tuple[Entry | None, bool]:
         """The last change, and whether it is marked as made or as not made; raises ``OSError``.
 
-        There is none where a line after it cannot be read: the files do not tell of two changes.
+        There is none where a line after it cannot be read: the file may be that of another change.
         """
         marked: set[str] = set()
         for line in self._backwards():

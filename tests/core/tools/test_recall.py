@@ -178,6 +178,32 @@ class TestSections:
         assert "Include Source: <path#line>" in instructions(["memory_search"], cited=True)
         assert "Do not mention paths" in instructions(["memory_search"], cited=False)
 
+    @pytest.mark.parametrize("query", [None, "mat"])
+    @pytest.mark.parametrize("long", ["x" * 100_000, "word\n" * 20_000])
+    def test_a_long_section_leaves_the_notes_and_other_sections_their_room(
+        self, home: Path, query: str | None, long: str
+    ) -> None:
+        class Section:
+            def __init__(self, text: str) -> None:
+                self.text = text
+
+            @hookimpl
+            def commonplace_prompt_section(self) -> str:
+                return self.text
+
+        host = PluginHost(entry_points=None, env={})
+        host.register(Section("Before " + long), name="a")
+        host.register(Section("A short one."), name="b")
+        with opened(home, host) as memory:
+            shown = memory.recall(budget=4_000, query=query)
+            group = memory.recall(budget=4_000, session_key=GROUP)
+        for one in (shown, group):
+            assert len(one.text) <= 4_000
+            assert one.text.index("Before ") < one.text.index("The rest of this section is left")
+            assert one.text.index("is left out") < one.text.index("A short one.")
+        assert "under the mat" in shown.text
+        assert len(group.text) > 3_500, "nothing else is shown to a group"
+
     def test_plugins_add_theirs_in_alphabetical_order(self, home: Path) -> None:
         class Section:
             def __init__(self, text: str | None) -> None:

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 _APP = "commonplace"
 
+_NO_HOME = "/nonexistent"
+"""As Debian has it for users without a home: nothing is found there."""
+
 
 def user_config_dir(env: Mapping[str, str]) -> str:
     """Where a user's own configuration of commonplace lives; it need not exist."""
@@ -25,12 +28,18 @@ def user_config_dir(env: Mapping[str, str]) -> str:
 
 
 def user_state_dir(env: Mapping[str, str]) -> str:
-    """Where indexes live; it need not exist."""
+    """Where indexes live; it need not exist.
+
+    Raises :class:`~commonplace.errors.ConfigError` for a user without a home.
+    """
     return _folder(env, "state", "XDG_STATE_HOME", "~/.local/state")
 
 
 def user_cache_dir(env: Mapping[str, str]) -> str:
-    """The folder of files that can be built again at any time; it need not exist."""
+    """The folder of files that can be built again at any time; it need not exist.
+
+    Raises as :func:`user_state_dir`.
+    """
     return _folder(env, "cache", "XDG_CACHE_HOME", "~/.cache")
 
 
@@ -65,19 +74,31 @@ def expand_user(path: str, env: Mapping[str, str]) -> str:
 
 
 def _home_of_user() -> str:
-    """The home that the system knows, whatever ``HOME`` says."""
+    """The home that the system knows, whatever ``HOME`` says; else one that does not exist."""
     if sys.platform == "win32":
         return os.path.expanduser("~")
     import pwd
 
-    return pwd.getpwuid(os.getuid()).pw_dir.rstrip("/")
+    try:
+        return pwd.getpwuid(os.getuid()).pw_dir.rstrip("/")
+    except KeyError:  # in containers, a user may have a number alone
+        return _NO_HOME
 
 
 def _folder(env: Mapping[str, str], kind: str, variable: str, default: str) -> str:
     if sys.platform == "linux" and "ANDROID_DATA" not in env:
         base = env.get(variable, "")
         # The XDG specification has relative paths ignored.
-        return os.path.join(base if os.path.isabs(base) else expand_user(default, env), _APP)
+        path = base if os.path.isabs(base) else expand_user(default, env)
+        if kind != "config" and path.startswith(f"{_NO_HOME}/"):
+            from commonplace.errors import ConfigError
+
+            raise ConfigError(
+                f"there is no folder for {kind} files: HOME is not set, and the system knows no "
+                f"home folder of the user {os.getuid()}",
+                hint="set HOME, or both COMMONPLACE_STATE_DIR and COMMONPLACE_CACHE_DIR",
+            )
+        return os.path.join(path, _APP)
     return _asked(kind)
 
 

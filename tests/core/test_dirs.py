@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import platformdirs
 import pytest
 
+from commonplace import ConfigError, Memory
 from commonplace.dirs import (
     expand_user,
     make_private_folder,
@@ -84,3 +85,19 @@ def test_every_folder_that_is_made_is_private(tmp_path: Path) -> None:
         make_private_folder(str(tmp_path / "file"))
     with pytest.raises(OSError, match="file"):
         make_private_folder(str(tmp_path / "file" / "below"))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no numbers of users")
+def test_a_user_without_a_home_needs_folders_that_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pwd.getpwuid", {}.__getitem__)
+    monkeypatch.setattr(sys, "platform", "linux")
+    (tmp_path / "MEMORY.md").write_text("An ant.\n")
+    env = {"COMMONPLACE_STATE_DIR": str(tmp_path / "state"), "COMMONPLACE_WORKSPACE": str(tmp_path)}
+    with pytest.raises(ConfigError, match="HOME is not set") as caught:
+        Memory.open(env=env)
+    assert "COMMONPLACE_CACHE_DIR" in caught.value.hint
+    with Memory.open(env={**env, "COMMONPLACE_CACHE_DIR": str(tmp_path / "cache")}) as memory:
+        assert len(memory.search("ant").hits) == 1
+    assert not os.path.exists("~")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import threading
 from typing import TYPE_CHECKING
 
@@ -201,3 +203,22 @@ def test_a_watched_folder_follows_its_files(
         put("memory/2026-11-05.md", "The spare key is with Mia.\n")
         until(memory, "spare key", {"memory/2026-11-05.md"})
         assert paths(memory, "zeppelin") == set()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a file system that takes any name")
+@pytest.mark.parametrize("backend", ["builtin", "inmemory"])
+def test_a_workspace_whose_path_is_no_utf8_is_indexed_and_searched(
+    tmp_path: Path, env: dict[str, str], backend: str
+) -> None:
+    folder = os.fsdecode(os.fsencode(tmp_path) + b"/n\xff")
+    os.makedirs(os.path.join(folder, "memory"))
+    with open(os.path.join(folder, "MEMORY.md"), "w", encoding="utf-8") as file:
+        file.write("An ant.\n")
+    config = {"memory": {"backend": backend}}
+    with Memory.open(workspace=folder, env=env, config=config) as memory:
+        assert [hit.path for hit in memory.search("ant").hits] == ["MEMORY.md"]
+    with Memory.open(workspace=folder, env=env, config=config) as memory:
+        assert memory.sync().added == (0 if backend == "builtin" else 1)
+        memory.writer(who="test").remember("A bee.")
+        assert len(memory.search("bee").hits) == 1
+        assert memory.status(deep=True).problems == ()

@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from commonplace.errors import CommonplaceError
+from commonplace.files.scan import printable
 from commonplace.model.tuples import NamedTuple
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def build_identity(analyser: Analyser, workspace: str) -> str:
     The workspace is part of it: stored paths are relative to it, so two workspaces that share a
     configured index would mix up their documents.
     """
-    return f"keyword-1 tokenizer={analyser.terms} workspace={workspace}"
+    return f"keyword-1 tokenizer={analyser.terms} workspace={printable(workspace)}"
 
 
 def forced_identity(identity: str, at: int) -> str:

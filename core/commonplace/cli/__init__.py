@@ -31,10 +31,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _guarded(argv: Sequence[str]) -> int:
-    from commonplace.cli.streams import printable_streams
+    try:
+        from commonplace.cli.streams import printable_streams
 
-    with printable_streams():
-        return _run(argv)
+        with printable_streams():
+            return _run(argv)
+    except KeyboardInterrupt:  # before anything runs
+        return _interrupted(argv)
 
 
 def _run(argv: Sequence[str]) -> int:
@@ -49,9 +52,7 @@ def _run(argv: Sequence[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt:
-        from commonplace.cli.failure import report_interrupt
-
-        return report_interrupt(argv)
+        return _interrupted(argv)
     except Exception as error:
         if os.environ.get("COMMONPLACE_DEBUG"):
             raise
@@ -59,6 +60,12 @@ def _run(argv: Sequence[str]) -> int:
 
         return report(error, argv)
     return code
+
+
+def _interrupted(argv: Sequence[str]) -> int:
+    from commonplace.cli.failure import report_interrupt
+
+    return report_interrupt(argv)
 
 
 def _prepare_process() -> None:

@@ -38,6 +38,26 @@ def test_an_interruption_is_one_line_and_130(
     assert ran.err.strip().count("\n") == 0
 
 
+def test_an_interruption_of_the_start_is_one_line_and_130(
+    run: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("--version")
+    module = "commonplace.cli.streams"
+
+    class Interrupting:
+        def find_spec(self, name: str, *_: object) -> None:
+            if name == module:
+                monkeypatch.setitem(sys.modules, module, streams)
+                raise KeyboardInterrupt
+
+    streams = sys.modules[module]
+    monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setattr(sys, "meta_path", [Interrupting(), *sys.meta_path])
+    ran = run("search", "x")
+    assert (ran.code, ran.out) == (130, "")
+    assert ran.err.strip().startswith("commonplace: interrupted")
+
+
 def test_an_interruption_is_an_object_where_json_is_wanted(
     run: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -66,6 +66,15 @@ def test_a_text_is_read_from_input(
     assert Path(notes, run("journal", "--json").json["changes"][0]["path"]).is_file()
 
 
+def test_a_closed_input_is_named(
+    run: Callable[..., Run], notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", None)
+    ran = run("remember", "-")
+    assert ran.code == 2
+    assert "standard input is closed" in ran.err
+
+
 def test_a_damaged_journal_is_named_by_the_commands(
     run: Callable[..., Run], notes: Path, tmp_path: Path
 ) -> None:

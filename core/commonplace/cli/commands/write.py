@@ -72,6 +72,8 @@ def _text(given: str) -> str:
     """The text of an argument; ``-`` is what standard input has."""
     if given != "-":
         return given
+    if sys.stdin is None:
+        raise UsageError("standard input is closed", hint="pipe the text, or pass it as TEXT")
     try:
         return sys.stdin.read()
     except UnicodeDecodeError as error:

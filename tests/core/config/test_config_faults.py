@@ -11,6 +11,7 @@ from commonplace.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from commonplace.config.settings import Settings
     from commonplace.model.plugins import ConfigProblem
@@ -355,3 +356,16 @@ def test_an_originals_file_may_have_keys_of_other_programs(
     path = write("original", {"gateway": {}, "session": {"sendPolicy": {}}, "provider": "x"})
     assert load().warnings == ()
     assert load(config=path).warnings == (), "also where it is named"
+
+
+def test_a_time_zone_that_does_not_exist_is_found_by_a_check(tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    file = tmp_path / "c.json5"
+    file.write_text('{ memory: { search: {\n  query: { timeZone: "Mars/X" } } } }')
+    env = {"HOME": str(tmp_path)}
+    report = check(config=str(file), workspace=str(tmp_path / "notes"), env=env)
+    (problem,) = report.problems
+    assert (problem.line, problem.key) == (2, "memory.search.query.timeZone")
+    assert "there is no time zone 'Mars/X'" in problem.message
+    file.write_text("{ memory: { search: { query: { timeZone: 'Europe/Berlin' } } } }")
+    assert not check(config=str(file), workspace=str(tmp_path / "notes"), env=env).problems

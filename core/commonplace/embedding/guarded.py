@@ -309,6 +309,10 @@ class GuardedProvider:
         """Let the next call through, whatever the breaker of ``purpose`` has counted."""
         self._caller.let_through(purpose)
 
+    def answered(self, purpose: Purpose) -> None:
+        """Count an answer to a request that was made past the breaker."""
+        self._caller.succeeded(purpose)
+
     def state(self, purpose: Purpose | None = None) -> BreakerState:
         """The state of one breaker; without ``purpose`` of the first that is not closed."""
         if purpose is not None:

@@ -68,12 +68,14 @@ def status_of(
     warnings += [*_pending_warnings(pending), *store.notices]
     provider, service = ActiveProvider(), None
     providers: tuple[ProviderState, ...] = ()
+    # First, as what answers now is no longer failing.
+    asked = tuple(_all_asked(choice().service)) if deep else ()
     if health.store is not None:
         service = choice().service
         provider, providers = _embedding(choice(), store, health.spaces, warnings)
     from commonplace.health.groups import groups_of
 
-    findings = list(health.findings)
+    findings = [*health.findings, *asked]
     if deep:
         findings += _deep_findings(settings, choice().service, health, providers, clock())
     search = settings.search
@@ -184,12 +186,9 @@ def _deep_findings(
     providers: tuple[ProviderState, ...],
     now: float,
 ) -> Iterator[Finding]:
-    """The findings on providers, unused embeddings and state files; ``now`` in epoch seconds."""
+    """The findings on unused embeddings and state files; ``now`` in epoch seconds."""
     from commonplace.health.state_files import check_state_files
 
-    for provider in service.providers if service is not None else ():
-        if "remote" in provider.provider.capabilities:
-            yield from _asked(provider)
     if service is not None and health.spaces and health.drop_space is not None:
         yield _unused_spaces(service, health.spaces, providers, health.drop_space)
     cache = service.cache if service is not None else None
@@ -232,6 +231,13 @@ def _embedding(
     return active_provider(service, spaces), states
 
 
+def _all_asked(service: EmbeddingService | None) -> Iterator[Finding]:
+    """The findings on all providers that are on the network."""
+    for provider in service.providers if service is not None else ():
+        if "remote" in provider.provider.capabilities:
+            yield from _asked(provider)
+
+
 def _asked(provider: GuardedProvider) -> Iterator[Finding]:
     """Whether a provider on the network answers: one text, one request, timed."""
     from commonplace.embedding.requests import provider_errors
@@ -254,6 +260,7 @@ def _asked(provider: GuardedProvider) -> Iterator[Finding]:
             yield Finding("warning", name, str(error), Fix(error.hint) if error.hint else None)
         return
     took = time.perf_counter() - began
+    provider.answered("query")
     text = f"{provider.model} answers in {took:.2f} s with {dims_of(vector)} dimensions"
     yield Finding("ok", name, text)
 

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from threading import Event
 from typing import TYPE_CHECKING, Any
+from unittest.mock import Mock
 
 import pytest
 
 from commonplace import Memory
 from commonplace.embedding.guarded import CheckedProvider
-from commonplace.errors import DeadlineExceededError, PluginUnavailableError, UnavailableError
+from commonplace.errors import (
+    DeadlineExceededError,
+    PluginUnavailableError,
+    ProviderError,
+    UnavailableError,
+)
 from commonplace.host.discovery import installed
 from commonplace.host.host import PluginHost
 from commonplace.plugin import Limits, hookimpl
@@ -133,6 +139,33 @@ def test_keywords_answer_and_the_status_says_why(tmp_path: Path, name: str, late
         reasons = [one.reason for one in status.providers if one.state == "unusable"]
         assert any("acme_embed failed: it" in reason for reason in reasons), reasons
         memory.sync()
+
+
+def test_a_deep_status_that_is_answered_ends_a_failure_of_queries(tmp_path: Path) -> None:
+    (tmp_path / "MEMORY.md").write_text("The ferry leaves at nine.\n")
+    env = {"COMMONPLACE_STATE_DIR": str(tmp_path / "state"), "HOME": str(tmp_path)}
+    provider = Provider(capabilities=frozenset({"remote"}), host="acme.example")
+    vars(provider)["embed"] = embed = Mock(side_effect=provider.embed)
+    host = PluginHost(installed(), env={})
+    host.register(Plugin(provider), name="acme_embed")
+    config = {"memory": {"search": {"provider": "acme"}}}
+
+    def states() -> list[str]:
+        with Memory.open(workspace=tmp_path, config=config, env=env, host=host) as memory:
+            return [one.state for one in memory.status().providers]
+
+    with Memory.open(workspace=tmp_path, config=config, env=env, host=host) as memory:
+        memory.sync()
+        answers, embed.side_effect = (
+            embed.side_effect,
+            ProviderError("no", provider="acme", kind="bad_request"),
+        )
+        memory.search("ferry")
+        assert states() == ["failing"]
+        assert [one.state for one in memory.status(deep=True).providers] == ["failing"]
+        embed.side_effect = answers
+        assert [one.state for one in memory.status(deep=True).providers] == ["ready"]
+    assert states() == ["ready"]
 
 
 def test_what_is_not_said_in_time_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 _APP = "commonplace"
 
-_NO_HOME = "/nonexistent"
-"""As Debian has it for users without a home: nothing is found there."""
+NO_HOME = "/nonexistent"
+"""The home of users without one, as Debian has it: nothing is found there."""
 
 
 def user_config_dir(env: Mapping[str, str]) -> str:
@@ -28,18 +28,12 @@ def user_config_dir(env: Mapping[str, str]) -> str:
 
 
 def user_state_dir(env: Mapping[str, str]) -> str:
-    """Where indexes live; it need not exist.
-
-    Raises :class:`~commonplace.errors.ConfigError` for a user without a home.
-    """
+    """Where indexes live; it need not exist."""
     return _folder(env, "state", "XDG_STATE_HOME", "~/.local/state")
 
 
 def user_cache_dir(env: Mapping[str, str]) -> str:
-    """The folder of files that can be built again at any time; it need not exist.
-
-    Raises as :func:`user_state_dir`.
-    """
+    """The folder of files that can be built again at any time; it need not exist."""
     return _folder(env, "cache", "XDG_CACHE_HOME", "~/.cache")
 
 
@@ -82,23 +76,14 @@ def _home_of_user() -> str:
     try:
         return pwd.getpwuid(os.getuid()).pw_dir.rstrip("/")
     except KeyError:  # in containers, a user may have a number alone
-        return _NO_HOME
+        return NO_HOME
 
 
 def _folder(env: Mapping[str, str], kind: str, variable: str, default: str) -> str:
     if sys.platform == "linux" and "ANDROID_DATA" not in env:
         base = env.get(variable, "")
         # The XDG specification has relative paths ignored.
-        path = base if os.path.isabs(base) else expand_user(default, env)
-        if kind != "config" and path.startswith(f"{_NO_HOME}/"):
-            from commonplace.errors import ConfigError
-
-            raise ConfigError(
-                f"there is no folder for {kind} files: HOME is not set, and the system knows no "
-                f"home folder of the user {os.getuid()}",
-                hint="set HOME, or both COMMONPLACE_STATE_DIR and COMMONPLACE_CACHE_DIR",
-            )
-        return os.path.join(path, _APP)
+        return os.path.join(base if os.path.isabs(base) else expand_user(default, env), _APP)
     return _asked(kind)
 
 

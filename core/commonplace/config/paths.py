@@ -6,7 +6,13 @@ import os
 from typing import TYPE_CHECKING
 
 from commonplace.config.defaults import ORIGINAL_NAMES
-from commonplace.dirs import expand_user, user_cache_dir, user_config_dir, user_state_dir
+from commonplace.dirs import (
+    NO_HOME,
+    expand_user,
+    user_cache_dir,
+    user_config_dir,
+    user_state_dir,
+)
 from commonplace.errors import ConfigError, suggest
 from commonplace.model.plugins import Group, setting
 
@@ -48,13 +54,26 @@ def given(env: Mapping[str, str], variable: str) -> str:
 
 
 def state_dir(env: Mapping[str, str]) -> str:
-    """Where indexes live, absolute."""
-    return _folder(env, "COMMONPLACE_STATE_DIR") or user_state_dir(env)
+    """Where indexes live, absolute.
+
+    Raises :class:`~commonplace.errors.ConfigError` for a user without a home.
+    """
+    return _folder(env, "COMMONPLACE_STATE_DIR") or _in_a_home(user_state_dir(env))
 
 
 def cache_dir(env: Mapping[str, str]) -> str:
-    """Where caches live, absolute."""
-    return _folder(env, "COMMONPLACE_CACHE_DIR") or user_cache_dir(env)
+    """Where caches live, absolute; raises as :func:`state_dir`."""
+    return _folder(env, "COMMONPLACE_CACHE_DIR") or _in_a_home(user_cache_dir(env))
+
+
+def _in_a_home(folder: str) -> str:
+    if folder.startswith(f"{NO_HOME}/"):
+        raise ConfigError(
+            "there is no folder for indexes and caches: HOME is not set, and the system knows no "
+            "home folder of this user",
+            hint="set HOME, or both COMMONPLACE_STATE_DIR and COMMONPLACE_CACHE_DIR",
+        )
+    return folder
 
 
 def default_index(state: str, agent: str, workspace: str) -> str:

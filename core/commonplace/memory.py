@@ -69,16 +69,14 @@ class Memory:
         on_sync: SyncListener | None = None,
         on_upload: UploadListener | None = None,
     ) -> None:
-        self.settings, self.host = settings, host
-        self._env, self._clock = env, clock
+        self.settings, self.host, self._env, self._clock = settings, host, env, clock
         self._one_shot, self._on_sync, self._on_upload = one_shot, on_sync, on_upload
         self._unasked = 0 if one_shot else settings.search.sync.embed_unasked
         self._analyser = analyser_of(settings)
         self._sources, self._source_notices = make_sources(host, settings)
         self._closed = False
         self._closing: list[Callable[[], object]] = []
-        # Held while one of these parts is made: threads share it.
-        self._opening = RLock()
+        self._opening = RLock()  # held while one of these parts is made: threads share it
         self._backend: Backend | FallbackMemoryManager | None = None
         self._chooser: EmbeddingChooser | None = None
         self._searcher: Searcher | None = None

@@ -125,6 +125,7 @@ class Shapes:
     """The shapes of core's own sections, made once for all documents of a call."""
 
     def __init__(self, classes: Callable[[str], type | None] | None = None) -> None:
+        self.classes = classes
         self.agent = Shape(AgentSettings)
         self.search = Shape(SearchSettings, SEARCH_KEYS, classes)
         self.flush = Shape(FlushSettings)
@@ -199,7 +200,7 @@ def _strangers(reader: Reader, shapes: Shapes, root: Mapping[str, Any]) -> None:
             reader.warn((key,), f"has no effect: commonplace has no such key; {meant}")
     if "sendPolicy" in object_of(root.get("session")):
         reader.warn(("session", "sendPolicy"), "has no effect: commonplace sends no messages")
-    check_switches(reader, object_of(root.get("plugins")))
+    check_switches(reader, object_of(root.get("plugins")), shapes.classes)
 
 
 def _agents(findings: Findings, shapes: Shapes, agents: Mapping[str, Any]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from commonplace.config.values import object_of
 from commonplace.model.plugins import SwitchRule
 
 if TYPE_CHECKING:
@@ -13,7 +14,9 @@ if TYPE_CHECKING:
     from commonplace.config.reading import Found, Layer, Reader
 
 
-def check_switches(reader: Reader, plugins: Mapping[str, Any]) -> None:
+def check_switches(
+    reader: Reader, plugins: Mapping[str, Any], classes: Callable[[str], type | None] | None
+) -> None:
     """Problems of form in what switches and configures plugins: none must fail in silence."""
     if not isinstance(plugins.get("enabled", True), bool):
         reader.problem(("plugins", "enabled"), "must be true or false")
@@ -21,12 +24,15 @@ def check_switches(reader: Reader, plugins: Mapping[str, Any]) -> None:
         names = plugins.get(key, [])
         if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
             reader.problem(("plugins", key), "must be a list of plugins, each an id or kind.id")
-    for name in reader.mapping(plugins, "entries", ("plugins",)):
+    entries = object_of(plugins.get("entries"))
+    for name, entry in entries.items():
         keys = ("plugins", "entries", str(name))
-        entry = reader.mapping(plugins["entries"], name, keys[:2])
-        reader.mapping(entry, "config", keys)
-        if not isinstance(entry.get("enabled", True), bool):
+        if not isinstance(object_of(entry).get("enabled", True), bool):
             reader.problem((*keys, "enabled"), "must be true or false")
+        formed = isinstance(entry, Mapping) and isinstance(entry.get("config", {}), Mapping)
+        # Those of another program's plugins may have any form.
+        if not formed and classes and classes(f"plugins.entries.{name}.config") is not None:
+            reader.mapping(reader.mapping(entries, name, keys[:2]), "config", keys)
 
 
 def switch_rules(layers: Iterable[Layer]) -> tuple[SwitchRule, ...]:

@@ -336,7 +336,6 @@ def test_what_has_no_effect_in_ones_own_file_is_warned_of(
         ({"entries": {"mmr": {"enabled": 0}}}, "plugins.entries.mmr.enabled", "true or false"),
         ({"entries": {"mmr": {"config": 5}}}, "plugins.entries.mmr.config", "must be an object"),
         ({"entries": {"mmr": 5}}, "plugins.entries.mmr", "must be an object, not a number"),
-        ({"entries": []}, "plugins.entries", "must be an object, not a list"),
     ],
 )
 def test_a_switch_of_plugins_in_a_wrong_form_is_a_problem(

@@ -154,6 +154,7 @@ def place(tmp_path: Path) -> Iterator[Place]:
     yield place
     for memory in place.memories:
         memory.close()
+        memory.host.close()
 
 
 def test_the_first_link_answers(place: Place) -> None:

@@ -169,6 +169,7 @@ def world(
         vendor.release()
     for memory in world.opened:
         memory.close()
+        memory.host.close()
 
 
 @pytest.fixture

@@ -250,10 +250,19 @@ def test_a_length_other_than_the_one_asked_for_is_refused(
 def test_lengths_that_change_between_requests_are_refused(
     vendor: Any, make: Any, reply: Any, runner: Any
 ) -> None:
-    vendor.script(reply(200, answer(item(packed(0.6, 0.8), index=0))))
+    vendor.always(reply(200, answer(item(packed(0.6, 0.8), index=0))))
     with pytest.raises(ProviderError) as caught:
         list(runner(make()).many(["a"], dims=1024, deadline=Deadline.after(60)))
     assert caught.value.kind == "protocol"
+
+
+def test_a_text_whose_vector_alone_has_another_length_is_refused_alone(
+    vendor: Any, make: Any, reply: Any, runner: Any
+) -> None:
+    vendor.script(reply(200, answer(item(packed(0.6, 0.8), index=0))))
+    (result,) = runner(make()).many(["a"], dims=1024, deadline=Deadline.after(60))
+    assert result.indices == ()
+    assert [at for at, _ in result.refused] == [0]
 
 
 def test_a_redirect_takes_no_key_elsewhere(

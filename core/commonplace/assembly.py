@@ -131,7 +131,7 @@ def _make_source(host: PluginHost, settings: Settings, id_: str) -> Source:
             workspace=settings.workspace,
             agent=settings.agent,
             extra_paths=settings.search.extra_paths,
-            state_dirs=settings.openclaw_dirs,
+            state_dirs=() if settings.alone else settings.openclaw_dirs,
             config=settings.plugin_config(id_),
             notes=settings.search.notes.rules,
             secret_patterns=settings.search.redact.patterns,

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from typing import TYPE_CHECKING
 
 from commonplace.plugin import (
-    CommonplaceError,
     NamedTuple,
     Progress,
     count,
+    decode,
     engine_of,
     explained,
     settings_fingerprint,
@@ -138,7 +139,7 @@ class _Run:
 
     def measure(self, memory: Memory) -> Outcome:
         """Index the set, then run every query."""
-        lengths = line_lengths(memory)
+        lengths = line_lengths(memory.settings.workspace)
         started = time.perf_counter()
         report = memory.sync(progress=self._progress)
         indexed = time.perf_counter()
@@ -207,18 +208,19 @@ def _result_line(query_id: str, hits: Sequence[Hit]) -> str:
     return json.dumps({"id": query_id, "results": results}, ensure_ascii=False) + "\n"
 
 
-def line_lengths(memory: Memory) -> Callable[[str], Sequence[int]]:
-    """Gives the characters of each line of a note of ``memory``, line ends included.
+def line_lengths(workspace: str) -> Callable[[str], Sequence[int]]:
+    """Gives the characters of each line of a file of ``workspace``, line ends included.
 
-    They are read as the index reads them, in whichever encoding; CR LF counts as one character.
+    They are those of the file, in whichever encoding; CR LF counts as one character.
     """
     known: dict[str, list[int]] = {}
 
     def lengths(path: str) -> list[int]:
         if path not in known:
             try:
-                text = memory.get(path).text
-            except CommonplaceError:
+                with open(os.path.join(workspace, path), "rb") as file:
+                    text = decode(file.read())
+            except OSError:
                 text = ""
             lines = text.replace("\r\n", "\n").split("\n")
             known[path] = [*(len(line) + 1 for line in lines[:-1]), len(lines[-1])]

@@ -16,7 +16,11 @@ class TranscriptSettings(Group):
     """``plugins.entries.<id>.config`` and ``sync.sessions``, the same for each of these sources."""
 
     root: str | None = setting(
-        "Folder of the transcripts.", default=None, path=True, shown="where the agent keeps them"
+        "Folder of the transcripts.",
+        default=None,
+        path=True,
+        shown="where the agent keeps them",
+        widens=True,
     )
     delta_bytes: int = setting(
         "Growth of a transcript after which it is indexed again.",

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from commonplace.config import paths
+from commonplace.config.defaults import SOURCES, TRANSCRIPTS
 from commonplace.config.settings import Settings
 from commonplace.errors import CallerError
 from commonplace.model.plugins import Group
@@ -108,18 +109,20 @@ def set_apart(settings: Settings, *, alone: bool = False) -> Settings:
     """``settings`` with an index in their state folder, wherever they place it.
 
     Every setting that is declared with ``locates`` has its default. With ``alone`` so has every one
-    with ``widens``, and the documents are the notes of the workspace.
+    with ``widens``, and the documents are the notes and transcripts that lie in the workspace.
     """
     marks = ("locates", "widens") if alone else ("locates",)
     search = _without(settings.search, marks)
     if alone:
         inside = tuple(_inside(settings.workspace, settings.search.extra_paths))
-        search = search.evolve(extra_paths=inside)
+        own = tuple(one for one in search.sources if one in (*SOURCES, TRANSCRIPTS))
+        search = search.evolve(extra_paths=inside, sources=own)
     if search.cache.max_entries is not None:  # what is measured would push out what was paid for
         search = search.evolve(cache=search.cache.evolve(enabled=False))
     return settings.evolve(
         index_path=paths.default_index(settings.state_dir, settings.agent, settings.workspace),
         search=search,
+        alone=alone,
         section_values={
             name: _without(value, marks) if isinstance(value, Group) else value
             for name, value in settings.section_values.items()

@@ -338,7 +338,6 @@ class SearchSettings(Group):
         default=SOURCES,
         known=(*SOURCES, TRANSCRIPTS),
         unique=True,
-        widens=True,
     )
     extra_paths: tuple[ExtraPath, ...] = setting(
         "Further files and folders: paths, or objects of `path` and `pattern`.",

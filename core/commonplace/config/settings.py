@@ -155,6 +155,7 @@ class Settings(Group):
     search: SearchSettings = setting("Finding notes.", default=SearchSettings())
     flush: FlushSettings = setting("Writing notes before a compaction.", default=FlushSettings())
     openclaw_dirs: tuple[str, ...] = setting("An original's folders; read only.", default=())
+    alone: bool = setting("Whether transcripts are those in the workspace alone.", default=False)
     config_files: tuple[str, ...] = setting("The files that were read.", default=())
     warnings: tuple[str, ...] = setting("What has no effect, and why.", default=())
     ignored: str = setting("Why the workspace's own file has no effect, if so.", default="")

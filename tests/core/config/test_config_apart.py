@@ -68,7 +68,8 @@ def test_an_index_of_its_own_wherever_it_is_configured(tmp_path: Path) -> None:
 
 def test_alone_it_has_the_notes_of_the_workspace(tmp_path: Path) -> None:
     apart = set_apart(_configured(tmp_path), alone=True)
-    assert apart.search.sources == ("memory",)
+    assert apart.search.sources == ("memory", "sessions")
+    assert apart.alone  # so that these are transcripts in the workspace
     assert [extra.path for extra in apart.search.extra_paths] == ["docs"]
     qmd = apart.section_values["memory.qmd"]
     assert not qmd.sessions.enabled

@@ -53,7 +53,7 @@ RANKERS: Mapping[str, tuple[str, ...]] = {
 """The rankers of each profile; ``query.hybrid.fusion`` replaces the default fusion in them."""
 
 BALANCING = "source_balance"
-"""The ranker that the default profile's chain gets where transcripts are searched beside notes."""
+"""The ranker that the default profile's chain gets where several sources are searched."""
 
 SWITCHED_RANKERS = ("temporal_decay", "mmr")
 """Rankers that a profile's chain gets, in this order, where their ``enabled`` is true."""

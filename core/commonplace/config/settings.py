@@ -12,7 +12,6 @@ from commonplace.config.defaults import (
     RANKERS,
     REPLACED_RANKERS,
     SWITCHED_RANKERS,
-    TRANSCRIPTS,
 )
 from commonplace.config.search import SearchSettings
 from commonplace.model.plugins import Group, setting
@@ -185,8 +184,8 @@ def chain_of(settings: Settings) -> tuple[str, ...]:
 
     ``ranking.chain`` as it stands, if it is set. Otherwise the profile's (``default`` is ours,
     ``compat`` gives the original's numbers), with ``query.hybrid.fusion`` in place of the default
-    fusion, and the rankers that their settings switch on. Under ``default`` transcripts, where they
-    are searched beside other sources, do not crowd these out.
+    fusion, and the rankers that their settings switch on. Under ``default`` other sources that are
+    searched beside notes, such as transcripts, do not crowd these out.
     """
     ranking, sources = settings.search.ranking, settings.search.sources
     if ranking.chain is not None:
@@ -195,6 +194,6 @@ def chain_of(settings: Settings) -> tuple[str, ...]:
     replaced = {REPLACED_RANKERS.get(id_) for id_ in switched}
     chosen = {FUSION: settings.search.query.hybrid.fusion}
     kept = (id_ for id_ in RANKERS[ranking.profile] if id_ not in replaced)
-    crowded = ranking.profile == "default" and TRANSCRIPTS in sources and len(sources) > 1
+    crowded = ranking.profile == "default" and len(sources) > 1
     balancing = (BALANCING,) if crowded else ()
     return (*(chosen.get(id_, id_) for id_ in kept), *switched, *balancing)

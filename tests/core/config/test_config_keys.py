@@ -467,13 +467,14 @@ def test_the_fusion_stands_in_the_chain_of_a_profile(
     ("sources", "profile", "last"),
     [
         (["memory", "sessions"], "default", "source_balance"),
+        (["memory", "claude-code"], "default", "source_balance"),
         (["sessions"], "default", "recency"),
         (["memory"], "default", "recency"),
         (["memory", "sessions"], "plain", "recency"),
         (["memory", "sessions"], "compat", "lexical_boost"),
     ],
 )
-def test_transcripts_beside_notes_are_balanced(
+def test_other_sources_beside_notes_are_balanced(
     sources: list[str], profile: str, last: str, load: Callable[..., Settings]
 ) -> None:
     session_memory = {"sessionMemory": "sessions" in sources}

@@ -155,10 +155,12 @@ def refuse_foreign(path: str) -> None:
     """
     if not os.path.isfile(path) or not size_of(path):
         return
-    with suppress(OSError):
+    try:
         header = _header_of(path)
-        if header.startswith(_FORMAT) and header[68:72] == _OURS:
-            return
+    except OSError:  # what may not be read is not moved either
+        return
+    if header.startswith(_FORMAT) and header[68:72] == _OURS:
+        return
     if os.path.isfile(f"{path}.lock"):
         with suppress(OSError), open(f"{path}.lock", "rb", buffering=0) as lock:
             lock.seek(1)

@@ -12,6 +12,7 @@ import random
 import re
 import threading
 from collections import Counter
+from contextlib import closing
 from threading import Event
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -341,6 +342,7 @@ def run(
             chance.share = 0.0
             chance.released.set()
     finally:
+        host.close()
         logging.getLogger("commonplace").removeHandler(handler)
     lost += _missing(folder, env, host_of=lambda: _well(installed, limits))
     return Outcome(searches, syncs, chance.failed, served, raised, refused, silent, lost)
@@ -396,7 +398,11 @@ def _missing(folder: Path, env: dict[str, str], host_of: Callable[[], PluginHost
         for path in (folder / "notes" / "memory").iterdir()
     }
     wanted |= {f"t/{number}": f"ticketword{number}" for number in range(TICKETS)}
-    with Memory.open(workspace=folder / "notes", config=config, env=env, host=host_of()) as memory:
+    host = host_of()
+    with (
+        closing(host),
+        Memory.open(workspace=folder / "notes", config=config, env=env, host=host) as memory,
+    ):
         memory.sync()
         return [
             path

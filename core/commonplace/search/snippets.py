@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from itertools import islice, pairwise
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from commonplace.model.search import Candidate, Hit, Step, cited, newest_first
@@ -146,7 +146,8 @@ class Folding:
         for candidate in candidates:
             answer = self._answer(candidate.chunk)
             alike = self._alike.get(answer.key, ())
-            if alike and (group := self._saying(answer, alike)):
+            said = _said(answer.facts()) if alike else None  # few are: facts take time to read
+            if group := next((one for one in alike if one.said == said), None):
                 group.add(candidate, answer)
                 self._added.append((candidate, group))
             elif len(self._groups) < limit:
@@ -154,13 +155,6 @@ class Folding:
                 self._groups.append(group)
                 self._added.append((candidate, group))
                 self._alike.setdefault(answer.key, []).append(group)
-
-    def _saying(self, answer: _Answer, alike: Sequence[_Group]) -> _Group | None:
-        """That of ``alike`` which says the same; facts are read as far as they are the same."""
-        first = _said(islice(answer.facts(), 1))
-        near = [group for group in alike if first <= group.said]
-        said = first | _said(answer.facts() if near else ())
-        return next((group for group in near if group.said == said), None)
 
     def since(self) -> str | None:
         """The oldest day that stands for several hits; ``None`` where no two dated ones fold.
@@ -197,16 +191,14 @@ class Folding:
 
     def _answer(self, chunk: StoredChunk) -> _Answer:
         if chunk.day is None:
-            return _Answer((chunk.source, *chunk.text.split(None, 8)[:8]), frozenset(), chunk, None)
+            key = chunk.source, *chunk.text.split(None, 8)[:8]
+            return _Answer(key, frozenset(), chunk, (), ())
         held = self._lines_with_words(chunk.text)
-        words = frozenset().union(*held.values())
         most = max(map(len, held.values()), default=0)
-        if most > 1:  # a log has other lines, which share a word with the query by chance
-            best = {start: some for start, some in held.items() if len(some) == most}
-            if all(value for _, value in _Answer((), words, chunk, sorted(best)).facts()):
-                held = best
-        key = chunk.source, frozenset().union(*held.values())
-        return _Answer(key, words, chunk, sorted(held))
+        best = [at for at, some in held.items() if len(some) == most] if most > 1 else held
+        words = frozenset().union(*[held[at] for at in best])
+        every = frozenset().union(*held.values())
+        return _Answer((chunk.source, words), every, chunk, sorted(best), sorted(held))
 
     def _lines_with_words(self, text: str) -> dict[int, set[str]]:
         """The words of the query in each line that has one, by where the line starts."""
@@ -228,29 +220,39 @@ class Folding:
 
 
 class _Answer(NamedTuple):
-    """What of a query a chunk answers.
+    """What of a query a chunk answers; only those with the same ``key`` may say the same.
 
-    Only those with the same ``key`` may say the same. ``held`` are the words of the query in it,
-    and ``starts`` says where the lines start that have most of them; ``None`` for an undated chunk.
+    ``held`` are the words of the query in it, ``best`` says where the lines start that have most of
+    them, and ``every`` where those that have any. An undated chunk has neither.
     """
 
     key: tuple[object, ...]
     held: frozenset[str]
     chunk: StoredChunk
-    starts: list[int] | None
+    best: Sequence[int]
+    every: Sequence[int]
 
-    def facts(self) -> Iterator[_Fact]:
-        """What each of the lines says, and its value; of an undated chunk, all of it."""
-        text = self.chunk.text
-        if self.starts is None:
-            return iter([(" ".join(text.split()), "")])
-        from commonplace.text.facts import without_value
+    def facts(self) -> list[_Fact]:
+        """What each of the lines says, and its value; of an undated chunk, all of it.
 
-        lines = [text[start:].partition("\n")[0] for start in self.starts]
+        It is the best lines alone where each has a value: a log has other lines, which share a word
+        with the query by chance.
+        """
+        if self.chunk.day is None:
+            return [(" ".join(self.chunk.text.split()), "")]
+        facts = self._facts_at(self.best)
+        if len(self.best) == len(self.every) or all(value for _, value in facts):
+            return facts
+        return self._facts_at(self.every)
+
+    def _facts_at(self, starts: Sequence[int]) -> list[_Fact]:
+        from commonplace.text.facts import without_value  # few searches fold
+
+        lines = [self.chunk.text[start:].partition("\n")[0] for start in starts]
         # A heading, or what ends like one, says nothing without what stands below it.
         if not lines or any(map(_is_heading, lines)):
-            lines = text.split("\n")
-        return map(without_value, lines)
+            lines = self.chunk.text.split("\n")
+        return list(map(without_value, lines))
 
 
 class _Group:

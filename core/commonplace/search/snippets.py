@@ -118,7 +118,8 @@ def neighbours(hits: Sequence[Candidate]) -> int:
     return sum(one[0] == next_[0] and next_[1] <= one[2] + 1 for one, next_ in pairwise(lines))
 
 
-_RARE = 4  # the first level of English words that tell lines apart: "use" and "now" stand anywhere
+_MOST_WORDS = 12  # of a query tell lines apart
+_RARE = 4  # the first level of English words that do: "use" and "now" stand anywhere
 
 
 class Folding:
@@ -133,9 +134,8 @@ class Folding:
     def __init__(self, query: KeywordQuery) -> None:
         levels = english_levels()
         rare = [one for one in query.should if levels.get(one, _RARE) >= _RARE] or query.should
-        beginnings = {one if len(one) < 5 or not one.isascii() else one[:-1] for one in rare}
-        several = {one for one in beginnings if len(one) > 1 or one.isdigit()}
-        self._words = several or beginnings
+        words = ([one for one in rare if len(one) > 1 or one.isdigit()] or rare)[:_MOST_WORDS]
+        self._words = {one if len(one) < 5 or not one.isascii() else one[:-1] for one in words}
         self._days = query.days
         self._groups: list[_Group] = []
         self._alike: dict[object, list[_Group]] = {}

@@ -114,12 +114,14 @@ def hits_of(
 
 def neighbours(hits: Sequence[Candidate]) -> int:
     """How many of ``hits`` touch or overlap the one before them in their document."""
-    lines = sorted((hit.chunk.path, hit.chunk.start_line, hit.chunk.end_line) for hit in hits)
-    return sum(one[0] == next_[0] and next_[1] <= one[2] + 1 for one, next_ in pairwise(lines))
+    chunks = sorted(
+        (one.source, one.path, one.start_line, one.end_line) for one in (hit.chunk for hit in hits)
+    )
+    return sum(a[:2] == b[:2] and b[2] <= a[3] + 1 for a, b in pairwise(chunks))
 
 
-_MOST_WORDS = 12  # of a query tell lines apart
-_RARE = 4  # the first level of English words that do: "use" and "now" stand anywhere
+_MOST_WORDS = 12  # so many words of a query are looked for in lines
+_RARE = 4  # of more frequent English words, such as "use" and "now", only where there are no others
 
 
 class Folding:
@@ -203,9 +205,8 @@ class Folding:
     def _lines_with_words(self, text: str) -> dict[int, set[str]]:
         """The words of the query in each line that has one, by where the line starts."""
         lower = text.lower()
-        if (
-            not text.isascii()
-        ):  # where it may get longer, and places in one not be those in the other
+        if not text.isascii():
+            # Where it gets longer, places in one are not those in the other.
             lower = lower if len(lower) == len(text) else text
             accented, letters = accented_letters()
             lower = lower.translate(letters) if accented.search(lower) else lower
@@ -293,8 +294,12 @@ class _Group:
         return Candidate(newest.chunk, score, explain, tuple(similar), earlier), apart
 
     def _order(self, candidate: Candidate) -> tuple[bool, int]:
-        day = candidate.chunk.day
-        return not _is_named(day or "", self._days), newest_first(day)
+        day, named = candidate.chunk.day, False
+        if self._days:
+            from commonplace.index.bm25 import of_days
+
+            named = of_days(self._days)(day)
+        return not named, newest_first(day)
 
     def _earlier(self, candidates: Iterable[Candidate]) -> Iterator[str]:
         """Each value that differs from the one after it, with the newest day on which it held."""
@@ -305,11 +310,6 @@ class _Group:
                 if now is not None:
                     yield f"{value} ({chunk.day})"
                 now = value
-
-
-def _is_named(day: str, days: _Days) -> bool:
-    """Whether ``day`` is one of ``days``, which may leave out the year."""
-    return any(first <= (day[4:] if first[:1] == "-" else day) <= last for first, last in days)
 
 
 def _said(facts: Iterable[_Fact]) -> frozenset[object]:

@@ -85,8 +85,8 @@ _CLOSING = {'"': '"', "“": "”", "„": "“", "«": "»", "「": "」", "『
 _MARKS_OF_OPERATORS = (*_CLOSING, "-", ":", "：", "OR")
 
 
-# Some are parts of other words: they only tell which queries need a closer look.
-_TIMES = """
+# Some are parts of other words: they only tell which queries need a closer look. "_" is a space.
+_TIMES_LISTED = """
 jan feb mar apr may mai jun jul aug sep oct okt nov dec dez abr set out dic avr fév mär jui aoû déc
 jän ener genn magg giug lugl ago ott янв фев мар апр май мая мае июн июл авг сен окт ноя дек day
 tomorrow night morning week month quarter year last past q1 q2 q3 q4 heute gestern morgen woche
@@ -98,14 +98,14 @@ mese mesi anno anni giorn edì sabato ontem hoje manhã mês ano dias segunda te
 星期 天 日 礼拜 禮拜 晚 晩 早 夜 朝 曜 季度 きょう けさ きのう ゆうべ おとと あした あさって 오늘
 어제 그저께 그제 그끄저께 모레 밤 주 달 해 년 일 전 วัน เมื่อ สัปดาห์ เดือน ปี พรุ่ง
 """
+_TIMES = [time.replace("_", " ") for time in _TIMES_LISTED.split()]
 
 
 def may_name_days(text: str) -> bool:
     """Whether a query may name a time; where it is sure not to, a module need not be imported."""
     lowered = f" {text.lower()}"
-    return any(time.replace("_", " ") in lowered for time in _TIMES.split()) or (
-        "-" in lowered and any(map(str.isdigit, lowered))
-    )
+    dashed = "-" in lowered and any(map(str.isdigit, lowered))
+    return dashed or any(map(lowered.__contains__, _TIMES))
 
 
 class ParsedQuery(NamedTuple):

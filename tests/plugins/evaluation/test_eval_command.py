@@ -83,6 +83,27 @@ def test_a_budget_reads_notes_in_any_encoding_and_endless_runs(
     assert (measured["budget"], measured["recall@1"]) == (1, 1)
 
 
+def test_a_set_is_searched_with_its_own_transcripts_and_no_others(
+    run: Callable[..., Run], tmp_path: Path, home: Path
+) -> None:
+    talks = tmp_path / "set" / "workspace" / "sessions", home / ".openclaw/agents/main/sessions"
+    for folder, words in zip(talks, ("The otter sleeps.", "The otter wakes."), strict=True):
+        folder.mkdir(parents=True)
+        turn = {"role": "user", "content": [{"type": "text", "text": words}]}
+        line = json.dumps({"type": "message", "message": turn})
+        (folder / f"{len(words)}.jsonl").write_text(line + "\n", encoding="utf-8")
+    relevant = [{"path": "sessions/17.jsonl", "startLine": 1, "endLine": 1}]
+    query = {"id": "otter", "query": "otter", "relevant": relevant}
+    (tmp_path / "set" / "queries.jsonl").write_text(json.dumps(query), encoding="utf-8")
+    search = {"sources": ["memory", "sessions"], "experimental": {"sessionMemory": True}}
+    config = tmp_path / "config.json5"
+    config.write_text(json.dumps({"memory": {"search": search}}), encoding="utf-8")
+    argv = ("eval", str(tmp_path / "set"), "--config", str(config), "--json")
+    measured = run(*argv)
+    assert measured.json["all"]["recall@1"] == 1
+    assert "set: 1 note, 1 queries" in measured.err
+
+
 def test_eval_leaves_a_configured_index_as_it_is(
     run: Callable[..., Run], workspace: str, tmp_path: Path, home: Path
 ) -> None:

@@ -23,6 +23,8 @@ SELECT hit.id, document.day FROM chunk_<n> AS hit
 JOIN document_<n> AS document ON document.id = hit.document
 WHERE (<days>) <clauses> ORDER BY document.day DESC
 """
+_WITH_YEAR = "document.day BETWEEN ? AND ?"
+_WITHOUT_YEAR = "substr(document.day, 5) BETWEEN ? AND ?"
 _NOT_AMONG = " AND hit.id NOT IN (SELECT rowid FROM fts_<n> WHERE fts_<n> MATCH ?)"
 
 
@@ -32,19 +34,15 @@ def of_days(
     """The first ``limit`` chunks of the query's days, each with a score of 1."""
     if not query.days or limit < 1:
         return []
-    days = [
-        (f"{'substr(document.day, 5)' if first[0] == '-' else 'document.day'} BETWEEN ? AND ?", one)
-        for one in query.days
-        for first in one[:1]
-    ]
+    named = [_WITHOUT_YEAR if first[0] == "-" else _WITH_YEAR for first, _ in query.days]
     clause, values = restriction_of(connection, live.id, where)
     unwanted = [tokens for one in query.must_not if (tokens := cleaned(one))]
     if unwanted:
         clause += _NOT_AMONG
         values += (" OR ".join(map(phrase, unwanted)),)
-    sql = _OF_DAYS.replace("<days>", " OR ".join(condition for condition, _ in days))
+    sql = _OF_DAYS.replace("<days>", " OR ".join(named))
     sql = of_build(sql.replace("<clauses>", clause), live.id)
-    values = *(day for _, one in days for day in one), *values
+    values = *(day for days in query.days for day in days), *values
     rows: Any = connection.execute(sql, values)
     found: list[tuple[int, float]] = []
     last = None

@@ -175,8 +175,9 @@ def _checked_schema(given: object) -> dict[str, Any]:
     for name, one in properties:
         if not isinstance(name, str) or not isinstance(one, dict) or one.get("type") not in _TYPES:
             raise TypeError(f"its parameter {_shown(name)} is no {', '.join(_TYPES)}")
-        if one["type"] in {"integer", "number"} and not isinstance(one.get("minimum"), int | float):
-            raise TypeError(f"its parameter {name!r} has no minimum")
+        limits = (one.get("minimum"), one.get("maximum"))
+        if not all(limit is None or isinstance(limit, int | float) for limit in limits):
+            raise TypeError(f"its parameter {name!r} has a limit that is no number")
     try:
         dumps(schema, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
@@ -225,10 +226,14 @@ def _value(name: str, value: Any, schema: Mapping[str, Any]) -> Any:
             known = ", ".join(schema["enum"])
             raise CallerError(f"{name} is {_shown(value)}", hint=f"it is one of {known}")
         return value
-    low, high = schema["minimum"], schema.get("maximum")
-    if not value >= low or (high is not None and not value <= high):
-        limits = f"at least {low}" if high is None else f"from {low} to {high}"
-        raise CallerError(f"{name} is {_shown(value)}", hint=f"it is {_WORDS[kind]}, {limits}")
+    low, high = schema.get("minimum"), schema.get("maximum")
+    above = value == value if low is None else value >= low  # noqa: PLR0124 - what is no number
+    if not above or (high is not None and value > high):
+        if low is None:
+            limits = "" if high is None else f", at most {high}"
+        else:
+            limits = f", at least {low}" if high is None else f", from {low} to {high}"
+        raise CallerError(f"{name} is {_shown(value)}", hint=f"it is {_WORDS[kind]}{limits}")
     return value
 
 

@@ -12,6 +12,7 @@ from commonplace import Memory, MemoryTools, PluginHost, ToolAnswer, ToolDefinit
 from commonplace.cli.checks import plugin_findings
 from commonplace.errors import CallerError, PluginUnavailableError, UnavailableError
 from commonplace.plugin import Group, OwnProvider, hookimpl, setting
+from commonplace.tools.definitions import checked, checked_definition
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -237,7 +238,10 @@ def test_a_plugin_embeds_with_the_settings_for_notes_or_its_own(
             _ = plugin.made[0].context.embedder(OwnProvider("nowhere"))
 
 
-NUMBER = {"type": "object", "properties": {"n": {"type": "integer"}}}
+def number(**limits: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": {"n": {"type": "integer", **limits}}}
+
+
 DEFINITIONS: dict[str, Any] = {
     "none at all": None,
     "a dictionary": ({"name": "x"},),
@@ -247,7 +251,7 @@ DEFINITIONS: dict[str, Any] = {
     "another effect": (TOOL.replace(effect=["reads"]),),
     "no schema": (TOOL.replace(parameters=None),),
     "a list of properties": (TOOL.replace(parameters={"type": "object", "properties": ["n"]}),),
-    "a number without a minimum": (TOOL.replace(parameters=NUMBER),),
+    "a limit that is no number": (TOOL.replace(parameters=number(minimum="1")),),
     "an unknown required one": (TOOL.replace(parameters={"type": "object", "required": ["n"]}),),
     "an object in its schema": (TOOL.replace(parameters={"type": "object", "x": object()}),),
     "no number": (TOOL.replace(parameters={"type": "object", "x": float("nan")}),),
@@ -280,6 +284,27 @@ def test_one_invalid_tool_leaves_the_others_of_its_set(opened: Callable[..., Mem
     with opened(Plugin("echo", make)) as memory:
         assert names(memory) == ["memory_search", "memory_get", "echo"]
         assert len(memory.plugin_tools.left_out(ask=False)) == 1
+
+
+@pytest.mark.parametrize(
+    ("limits", "good", "bad", "hint"),
+    [
+        ({}, [-5, 10**9], ["1"], ""),
+        ({"minimum": 1}, [1, 9], [0], "at least 1"),
+        ({"maximum": 3}, [-9, 3], [4], "at most 3"),
+        ({"minimum": 1, "maximum": 3}, [1, 3], [0, 4], "from 1 to 3"),
+    ],
+)
+def test_the_limits_of_a_number_may_be_left_out(
+    limits: dict[str, int], good: list[Any], bad: list[Any], hint: str
+) -> None:
+    tool = checked_definition(TOOL.replace(parameters=number(**limits)))
+    for value in good:
+        assert checked(tool, {"n": value}) == {"n": value}
+    for value in bad:
+        with pytest.raises(CallerError) as caught:
+            checked(tool, {"n": value})
+        assert hint in str(caught.value.hint)
 
 
 def test_a_tool_without_arguments_needs_no_properties(opened: Callable[..., Memory]) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from commonplace.model.search import StoredChunk
     from commonplace.protocols.contexts import FurtherHits
-    from commonplace.search.snippets import Folding
+    from commonplace.search.choosing import Folding
 
 _ROUNDS = 4
 

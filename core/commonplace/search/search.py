@@ -25,7 +25,8 @@ from commonplace.model.search import (
 from commonplace.model.tuples import NamedTuple
 from commonplace.protocols.contexts import FurtherHits, RankContext, RankerContext
 from commonplace.resilience.deadline import NEVER
-from commonplace.search.snippets import Folding, above, above_as_original, hits_of, neighbours
+from commonplace.search.choosing import Folding, above, above_as_original, neighbours
+from commonplace.search.snippets import hits_of
 from commonplace.text.query import (
     may_name_days,
     nothing_to_search_for,

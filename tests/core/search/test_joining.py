@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from commonplace import Memory
 from commonplace.model.search import Candidate, Explanation, StoredChunk
+from commonplace.search.choosing import neighbours
 from commonplace.search.joining import MOST, joined, one_passage
-from commonplace.search.snippets import LIMIT, neighbours
+from commonplace.search.snippets import LIMIT
 
 if TYPE_CHECKING:
     from pathlib import Path

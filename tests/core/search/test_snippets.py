@@ -7,18 +7,9 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.model.search import (
-    ArmKind,
-    ArmScore,
-    Candidate,
-    Explanation,
-    Hit,
-    StoredChunk,
-)
+from commonplace.model.search import Candidate, Explanation, Hit, StoredChunk
 from commonplace.search.snippets import (
     LIMIT,
-    above,
-    above_as_original,
     hits_of,
     make_snippet,
     markdown_snippet,
@@ -161,66 +152,10 @@ def test_any_markdown_gives_an_even_number_of_fences(lines: list[str], limit: in
     assert not mark
 
 
-def candidate(score: float, *kinds: ArmKind, raw: float | None = None) -> Candidate:
-    raw = score if raw is None else raw
-    arms = tuple(ArmScore(arm=kind, kind=kind, raw=raw, rank=1) for kind in kinds)
-    chunk = StoredChunk(1, "memory", "memory/a.md", 2, 3, "The walrus sings.", ("Sea",), None)
-    return Candidate(chunk, score, Explanation(arms=arms))
-
-
-def test_without_a_threshold_only_what_vectors_alone_found_needs_a_cosine() -> None:
-    weak = candidate(0.1, "bm25")
-    assert above([weak], configured=None, asked=None) == [weak]
-    far, near = candidate(0.5, "cosine", raw=0.34), candidate(0.1, "cosine", raw=0.35)
-    assert above([far, near], configured=None, asked=None) == [near]
-    both = candidate(0.1, "cosine", "bm25")
-    assert above([both], configured=None, asked=None) == [both]
-
-
-@pytest.mark.parametrize(
-    "given", [{"configured": 0.5, "asked": None}, {"configured": 0.0, "asked": 0.5}]
-)
-def test_a_threshold_holds_for_all_in_the_file_and_on_the_call(
-    given: dict[str, float | None],
-) -> None:
-    strong = candidate(0.5, "bm25")
-    weak = [candidate(0.3, "bm25"), candidate(0.4, "cosine")]
-    assert above([strong, *weak], **given) == [strong]
-
-
-def test_compat_relaxes_as_the_original_does() -> None:
-    strong, keyword, vector = (
-        candidate(0.6, "cosine"),
-        candidate(0.3, "bm25"),
-        candidate(0.2, "cosine"),
-    )
-
-    def passing(*hits: Candidate, kinds: set[ArmKind], asked: float | None = None) -> list[float]:
-        passed = above_as_original(hits, kinds, configured=0.35, asked=asked, weights=(1.4, 0.6))
-        return [hit.score for hit in passed]
-
-    assert passing(strong, keyword, kinds={"bm25", "cosine"}) == [0.6]
-    assert passing(keyword, vector, kinds={"bm25", "cosine"}) == [0.3]
-    assert passing(candidate(0.29, "bm25"), kinds={"bm25", "cosine"}) == []
-    assert passing(keyword, kinds={"bm25"}) == [0.3]
-    assert passing(vector, kinds={"cosine"}) == []
-    # An engine's own ranking passes whole, apart from what the call asks for.
-    engine = candidate(0.1, "opaque")
-    assert passing(engine, kinds={"opaque"}) == [0.1]
-    assert passing(engine, kinds={"opaque"}, asked=0.2) == []
-
-
-def test_compat_takes_0_with_a_negative_cosine_for_less() -> None:
-    zero, below = candidate(0.0, "cosine", raw=0.0), candidate(0.0, "cosine", raw=-0.5)
-    passed = above_as_original(
-        [zero, below], {"cosine"}, configured=0.0, asked=None, weights=(0.7, 0.3)
-    )
-    assert passed == [zero]
-
-
 def test_a_hit_is_cited_by_its_lines() -> None:
     query = ANALYSER.query(parse_query("walrus"))
-    (hit,) = hits_of([candidate(0.5, "bm25")], query, ANALYSER, limit=3)
+    chunk = StoredChunk(1, "memory", "memory/a.md", 2, 3, "The walrus sings.", ("Sea",), None)
+    (hit,) = hits_of([Candidate(chunk, 0.5, Explanation())], query, ANALYSER, limit=3)
     assert hit.citation == "memory/a.md#L2-L3"
     assert hit.heading == ("Sea",)
     assert [hit.snippet[start:end] for start, end in hit.highlights] == ["walrus"]

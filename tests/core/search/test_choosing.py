@@ -1,4 +1,4 @@
-"""Hits that say the same are shown as one; those that say different things stay apart."""
+"""Which candidates are shown: those above a threshold, and one of those that say the same."""
 
 from __future__ import annotations
 
@@ -8,12 +8,69 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.model.search import Candidate, Explanation, StoredChunk
-from commonplace.search.snippets import Folding
+from commonplace.model.search import ArmKind, ArmScore, Candidate, Explanation, StoredChunk
+from commonplace.search.choosing import Folding, above, above_as_original
 from commonplace.text.analyse import make_analyser
 from commonplace.text.query import parse_query
 
 ANALYSER = make_analyser("standard")
+
+
+def scored(score: float, *kinds: ArmKind, raw: float | None = None) -> Candidate:
+    raw = score if raw is None else raw
+    arms = tuple(ArmScore(arm=kind, kind=kind, raw=raw, rank=1) for kind in kinds)
+    chunk = StoredChunk(1, "memory", "memory/a.md", 2, 3, "The walrus sings.", ("Sea",), None)
+    return Candidate(chunk, score, Explanation(arms=arms))
+
+
+def test_without_a_threshold_only_what_vectors_alone_found_needs_a_cosine() -> None:
+    weak = scored(0.1, "bm25")
+    assert above([weak], configured=None, asked=None) == [weak]
+    far, near = scored(0.5, "cosine", raw=0.34), scored(0.1, "cosine", raw=0.35)
+    assert above([far, near], configured=None, asked=None) == [near]
+    both = scored(0.1, "cosine", "bm25")
+    assert above([both], configured=None, asked=None) == [both]
+
+
+@pytest.mark.parametrize(
+    "given", [{"configured": 0.5, "asked": None}, {"configured": 0.0, "asked": 0.5}]
+)
+def test_a_threshold_holds_for_all_in_the_file_and_on_the_call(
+    given: dict[str, float | None],
+) -> None:
+    strong = scored(0.5, "bm25")
+    weak = [scored(0.3, "bm25"), scored(0.4, "cosine")]
+    assert above([strong, *weak], **given) == [strong]
+
+
+def test_compat_relaxes_as_the_original_does() -> None:
+    strong, keyword, vector = (
+        scored(0.6, "cosine"),
+        scored(0.3, "bm25"),
+        scored(0.2, "cosine"),
+    )
+
+    def passing(*hits: Candidate, kinds: set[ArmKind], asked: float | None = None) -> list[float]:
+        passed = above_as_original(hits, kinds, configured=0.35, asked=asked, weights=(1.4, 0.6))
+        return [hit.score for hit in passed]
+
+    assert passing(strong, keyword, kinds={"bm25", "cosine"}) == [0.6]
+    assert passing(keyword, vector, kinds={"bm25", "cosine"}) == [0.3]
+    assert passing(scored(0.29, "bm25"), kinds={"bm25", "cosine"}) == []
+    assert passing(keyword, kinds={"bm25"}) == [0.3]
+    assert passing(vector, kinds={"cosine"}) == []
+    # An engine's own ranking passes whole, apart from what the call asks for.
+    engine = scored(0.1, "opaque")
+    assert passing(engine, kinds={"opaque"}) == [0.1]
+    assert passing(engine, kinds={"opaque"}, asked=0.2) == []
+
+
+def test_compat_takes_0_with_a_negative_cosine_for_less() -> None:
+    zero, below = scored(0.0, "cosine", raw=0.0), scored(0.0, "cosine", raw=-0.5)
+    passed = above_as_original(
+        [zero, below], {"cosine"}, configured=0.0, asked=None, weights=(0.7, 0.3)
+    )
+    assert passed == [zero]
 
 
 def dated(number: int, text: str, day: str | None, score: float = 0.5, body: str = "") -> Candidate:
@@ -67,6 +124,15 @@ def test_what_is_newer_is_looked_for_by_the_words_and_days_of_dated_hits_that_fo
     assert [len(one.similar) for one in folding.folded()] == [1, 1, 0, 0]
     assert folding.since() == "2026-10-04"
     assert folding.shared(["gate", "stage", "port", "ship"]) == (("stage",), ("port",))
+
+
+def test_neighbouring_chunks_of_one_document_are_no_reason_to_look_for_newer_ones() -> None:
+    one, other = dated(1, "staging port: 80", "2026-10-01"), dated(2, "staging port: 80", None)
+    overlapping = other.chunk._replace(path=one.chunk.path, day=one.chunk.day)
+    folding = Folding(ANALYSER.query(parse_query("staging port")))
+    folding.add([one, other._replace(chunk=overlapping)], limit=6)
+    assert [len(hit.similar) for hit in folding.folded()] == [1]
+    assert folding.since() is None
 
 
 @pytest.mark.parametrize(

@@ -127,8 +127,10 @@ class StandardAnalyser:
             from commonplace.text.unspaced import places_in_plain
 
             found, text = places_in_plain(text, wide, _LETTERS, _plain_text)
-        elif not text.isascii() and _plain_text(_LETTERS).fullmatch(text):
-            text = in_ascii(text)
+        elif not text.isascii():
+            letters = _LETTERS if max(text) >= _FIRST_LETTER else "(?!)"  # which compiles faster
+            if _plain_text(letters).fullmatch(text):
+                text = in_ascii(text)
         for start, end in _words_with(text, needles):
             found += self._matches_of_word(text[start:end], start, wanted)
         found.sort(key=itemgetter(0))  # stable
@@ -238,6 +240,7 @@ def _until_token(found: Iterable[Piece], count: int) -> Iterator[Piece]:
 
 _LETTERS = "[\u3005-\u3007\u3041-\u3096\u30a1-\u30fa\u30fc-\u30ff\u4e00-\u9fff\uac00-\ud7a3]"
 """Those of scripts without spaces of which each is a unit of its run."""
+_FIRST_LETTER = "\u3005"
 
 
 @cache

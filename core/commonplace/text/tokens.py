@@ -28,6 +28,7 @@ _JOINERS = "-./:@"
 _WIDE_JOINERS = _JOINERS + "\u2010\u2011"
 _ENDING = r"(?:\+\+(?![+\w])|\#(?![\#\w]))?"
 _MARK = rf"[^{_WIDE_JOINERS}+\#\w\u2e80-\u2fd5]"
+_FIRST_UNSPACED = "\u0e01"
 _GROUP = re.compile(rf"(?:\w++(?:[{_JOINERS}](?=\w))?)+{_ENDING}", re.ASCII)
 _WORD = re.compile(r"\w++")
 
@@ -45,7 +46,7 @@ def find_groups(text: str) -> Iterator[tuple[int, str]]:
 
 def cut(group: str) -> Iterator[tuple[int, str, bool]]:
     """``group`` as runs and the groups between them: (start, piece, whether it is a run)."""
-    if group.isascii():
+    if group.isascii() or max(group) < _FIRST_UNSPACED:
         yield 0, group, False
         return
     if _plain_run_pattern().fullmatch(group):
@@ -86,7 +87,8 @@ def units(run: str) -> Sequence[str]:
 
 def has_unspaced(text: str) -> bool:
     """Whether ``text`` holds a letter of a script that is written without spaces."""
-    return not text.isascii() and _run_pattern().search(text) is not None
+    may_have = not text.isascii() and max(text) >= _FIRST_UNSPACED
+    return may_have and _run_pattern().search(text) is not None
 
 
 def in_ascii(text: str) -> str:
@@ -110,7 +112,8 @@ def _group_pattern(text: str) -> re.Pattern[str]:
     return _GROUP if text.isascii() else _wide_group_pattern()
 
 
-# The patterns below take some milliseconds to compile, which an ASCII query need not pay. All but
+# The patterns below take some milliseconds to compile, which an ASCII query need not pay, and no
+# text of Latin, Greek, Cyrillic or Arabic letters those of scripts without spaces. All but
 # the first are for pieces of a group, where what is neither a word character nor a joiner can only
 # be a mark or be ignorable: so the large class of marks is compiled once.
 

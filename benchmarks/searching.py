@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from commonplace import Memory
+from commonplace.graphemes import floor_boundary
 from commonplace.text.analyse import make_analyser
 from commonplace.text.query import parse_query
 from commonplace_sqlite.schema import of_build
@@ -73,7 +74,12 @@ def write_notes(folder: Path, count: int, lines: list[str]) -> None:
 def new_line(chance: random.Random, lines: list[str]) -> str:
     """Half of one line and half of another, so that hardly two notes say the same."""
     first, second = chance.choices(lines, k=2)
-    return first[: len(first) // 2] + second[len(second) // 2 :]
+    return first[: half_of(first)] + second[half_of(second) :]
+
+
+def half_of(line: str) -> int:
+    """Where a line may be cut in half: no sign of Thai is parted from its letter."""
+    return floor_boundary(line, len(line) // 2)
 
 
 def cpu_ms(action: Callable[[], object]) -> float:

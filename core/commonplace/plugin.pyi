@@ -225,7 +225,7 @@ from commonplace.search.relevance import RelevanceJudge as RelevanceJudge
 from commonplace.search.relevance import RelevanceRanker as RelevanceRanker
 from commonplace.search.search import rank as rank
 from commonplace.search.search import with_step as with_step
-from commonplace.search.snippets import make_snippet as make_snippet
+from commonplace.search.presenting import make_snippet as make_snippet
 from commonplace.sync.queue import SyncRequest as SyncRequest
 from commonplace.sync.queue import SyncWorker as SyncWorker
 from commonplace.text.analyse import Analyser as Analyser

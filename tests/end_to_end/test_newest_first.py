@@ -337,6 +337,19 @@ def test_what_is_not_understood_is_said_and_not_searched_for(
     assert marked == ["walrus"]
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_likely_spelling_is_a_word_of_the_notes(
+    opener: Opener, workspace: Path, backend: str
+) -> None:
+    # "manago" has the stem of "managers", and "managrs" is one letter from it.
+    write(workspace, "MEMORY.md", "# Staff\n\nThe managers meet on Monday.\n")
+    memory = opener(backend)
+    for typed, meant in (("mango", ""), ("managrs", "managers"), ("stafff", "staff")):
+        assert [(one.word, one.suggestion) for one in memory.search(typed).unknown] == [
+            (typed, meant)
+        ]
+
+
 def test_a_query_of_exclusions_says_what_is_missing(opener: Opener, workspace: Path) -> None:
     write(workspace, "MEMORY.md", "The staging walrus.\n")
     result = opener().search("-staging")

@@ -26,14 +26,8 @@ from commonplace.model.tuples import NamedTuple
 from commonplace.protocols.contexts import FurtherHits, RankContext, RankerContext
 from commonplace.resilience.deadline import NEVER
 from commonplace.search.choosing import Folding, above, above_as_original, neighbours
-from commonplace.search.snippets import hits_of
-from commonplace.text.query import (
-    may_name_days,
-    nothing_to_search_for,
-    parse_query,
-    shown_filters,
-    unknown_words,
-)
+from commonplace.search.presenting import hits_of, unknown_words
+from commonplace.text.query import may_name_days, nothing_to_search_for, parse_query, shown_filters
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -183,7 +177,8 @@ class Searcher:
         unknown: tuple[UnknownWord, ...] = ()
         for arm in arms:
             if arm.unknown - query.keyword.beside:
-                unknown = tuple(unknown_words(request.said, arm, self._analyser.spans))
+                ask = partial(search.ask_again, where=where)
+                unknown = tuple(unknown_words(request.said, arm, self._analyser, ask, query))
         if not any(arm.kind == "cosine" and arm.found for arm in arms):  # which knows no words
             notes += tuple(word.note for word in unknown)
         more = partial(search.ask_again, limit=_CANDIDATES_AT_MOST)

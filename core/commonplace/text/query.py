@@ -1,4 +1,4 @@
-"""What a search is given: checked, and the query taken apart; words that no note has."""
+"""What a search is given: checked, and the query taken apart."""
 
 from __future__ import annotations
 
@@ -9,17 +9,14 @@ from time import time
 from typing import TYPE_CHECKING, NoReturn
 
 from commonplace.errors import CallerError
-from commonplace.model.search import MOST_RESULTS, UnknownWord, Where
+from commonplace.model.search import MOST_RESULTS, Where
 from commonplace.model.tuples import NamedTuple
-from commonplace.text.tokens import has_unspaced
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable
     from datetime import date
 
-    from commonplace.model.search import Arm, KeywordQuery
-
-    Spans = Callable[[str], Iterator[tuple[int, int, tuple[str, ...]]]]
+    from commonplace.model.search import KeywordQuery
 
 
 LONGEST_QUERY = 10_000
@@ -333,65 +330,3 @@ def nothing_to_search_for(typed: str, query: KeywordQuery, where: Where) -> str:
     if where != Where():
         return "the query has filters and no words: add a word to search for"
     return "the query has no words to search for"
-
-
-_MOST_NAMED = 8
-_SHORTEST, _LONGEST = 4, 24
-"""Letters of a word that is taken to be mistyped."""
-
-_LETTERS = "abcdefghijklmnopqrstuvwxyz"
-
-
-def unknown_words(said: Sequence[str], arm: Arm, spans: Spans) -> Iterator[UnknownWord]:
-    """The first words of ``said`` of which no chunk has any token, by what ``arm`` has counted.
-
-    A run of a script without spaces is a word here: its letters in pairs are none to name.
-    ``spans`` is an analyser's.
-    """
-    named: set[str] = set()
-    for text in said:
-        for word in _words(text, arm, spans):
-            if word.lower() not in named and len(named) < _MOST_NAMED:
-                named.add(word.lower())
-                yield UnknownWord(word=word, suggestion=_likely(word, arm, spans))
-
-
-def _words(text: str, arm: Arm, spans: Spans) -> Iterator[str]:
-    # (start, end, whether none of its terms is known)
-    found: list[tuple[int, int, bool]] = []
-    for start, end, terms in spans(text):
-        unknown = arm.unknown.issuperset(terms)
-        if found and start < found[-1][1]:
-            first, last, was_unknown = found[-1]
-            if has_unspaced(text[start:end]):
-                found[-1] = first, max(last, end), unknown and was_unknown
-                continue
-            if end <= last:  # a word of a compound, which stood before it
-                found.pop()
-        found.append((start, end, unknown))
-    yield from (text[start:end] for start, end, unknown in found if unknown)
-
-
-def _likely(word: str, arm: Arm, spans: Spans) -> str:
-    """What was probably meant by a word in Latin letters; ``""`` if nothing is near."""
-    low = word.lower()
-    plain = low.isascii() and low.isalpha() and _SHORTEST <= len(low) <= _LONGEST
-    if arm.holders is None or not plain:
-        return ""
-    near = list(dict.fromkeys(_at_one_remove(low)))
-    found = zip(near, spans(" ".join(near)), strict=False)
-    stems = {word_: terms[0] for word_, (_, _, terms) in found}
-    held = arm.holders(set(stems.values()))
-    best = max(near, key=lambda one: held.get(stems.get(one, ""), 0))  # the first of equals
-    return best if held.get(stems.get(best, ""), 0) else ""
-
-
-def _at_one_remove(word: str) -> Iterator[str]:
-    """``word`` with one letter mistyped, but the first: the likeliest mistakes come first."""
-    places = range(1, len(word))
-    yield from (
-        word[:i] + word[i + 1] + word[i] + word[i + 2 :] for i in places if i + 1 < len(word)
-    )
-    yield from (word[:i] + letter + word[i:] for i in (*places, len(word)) for letter in _LETTERS)
-    yield from (word[:i] + letter + word[i + 1 :] for i in places for letter in _LETTERS)
-    yield from (word[:i] + word[i + 1 :] for i in places)

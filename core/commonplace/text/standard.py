@@ -215,8 +215,8 @@ class _Reading:
         return _sequence(known)
 
     def should(self) -> list[str]:
-        """The different terms; without stop words if at least two other words stay."""
-        dropped = len(self._meaningful) >= 2
+        """The different terms; without stop words if another word stays."""
+        dropped = bool(self._meaningful)
         kept = [term for term, stops in self._terms.items() if not (stops and dropped)]
         return list(dict.fromkeys([*kept, *self._phrase_terms]))
 

@@ -12,7 +12,7 @@ from commonplace import Memory
 from commonplace.model.search import Candidate, Explanation, StoredChunk
 from commonplace.search.choosing import neighbours
 from commonplace.search.joining import MOST, joined, one_passage
-from commonplace.search.snippets import LIMIT
+from commonplace.search.presenting import LIMIT
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -192,12 +192,14 @@ def test_any_text_is_a_query(text: str) -> None:
         assert token.split() == [token]
 
 
-def test_stop_words_leave_if_two_other_words_stay() -> None:
+def test_stop_words_leave_if_another_word_stays() -> None:
     assert _ANALYSER.query(parse_query("what is the port of staging")).should == ("port", "stage")
     assert _ANALYSER.query(parse_query("what is the port again today please now")).should == (
         ("port", "today", "now")
     )
-    assert set(_ANALYSER.query(parse_query("what is a port")).should) >= {"what", "is", "port"}
+    of_one = _ANALYSER.query(parse_query("wer ist mein Manager?"))
+    assert set(of_one.should) - of_one.beside == {"manag"}
+    assert set(_ANALYSER.query(parse_query("what is")).should) >= {"what", "is"}
     assert "not" in _ANALYSER.query(parse_query("to be or not to be")).should
 
 

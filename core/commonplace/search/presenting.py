@@ -1,19 +1,29 @@
-"""From chosen candidates to hits: snippets around what matches, each valid Markdown by itself."""
+"""How an answer is shown: snippets around what matches, and the words that no note has.
+
+Each snippet is valid Markdown by itself.
+"""
 
 from __future__ import annotations
 
 import re
+from functools import partial
 from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING
 
+from commonplace.errors import DeclinedError, UnavailableError
 from commonplace.graphemes import is_boundary
-from commonplace.model.search import Hit, cited
+from commonplace.model.search import Hit, KeywordQuery, UnknownWord, cited
+from commonplace.text.tokens import has_unspaced
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
-    from commonplace.model.search import Candidate, KeywordQuery
+    from commonplace.model.search import Arm, Candidate, Query
     from commonplace.text.analyse import Analyser
+
+    Ask = Callable[..., Sequence[Arm]]
+    Written = Callable[[str], set[str]]
+    """Gives words of notes, in lower case, that stand for a token."""
 
 _FENCE = r"^ {0,3}(`{3,}(?=[^`\n]*$)|~{3,})[ \t]*([^\n]*)"
 _DELIMITERS = r"[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+[ \t]*(?::?-+:?[ \t]*)?"
@@ -266,3 +276,93 @@ def row_start(text: str, start: int) -> int:
     """The beginning of the line in which ``start`` is, if it is a row of a table."""
     line = text.rfind("\n", 0, start) + 1
     return line if text.startswith("|", line) else start
+
+
+_MOST_NAMED = 8
+_SHORTEST, _LONGEST = 4, 24
+"""Letters of a word that is taken to be mistyped."""
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+_STEMS = 3
+"""So many tokens near a word are looked for in notes,"""
+_SAMPLE = 5
+"""each in so many chunks."""
+
+
+def unknown_words(
+    said: Sequence[str], arm: Arm, analyser: Analyser, ask: Ask, query: Query
+) -> Iterator[UnknownWord]:
+    """The first words of ``said`` of which no chunk has any token, by what ``arm`` has counted.
+
+    A run of a script without spaces is a word here: its letters in pairs are none to name. ``ask``
+    gives what the backend finds for ``query`` with other words.
+    """
+    written = partial(_written, analyser=analyser, ask=ask, query=query)
+    named: set[str] = set()
+    for text in said:
+        for word in _words(text, arm, analyser):
+            if word.lower() not in named and len(named) < _MOST_NAMED:
+                named.add(word.lower())
+                yield UnknownWord(word=word, suggestion=_likely(word, arm, analyser, written))
+
+
+def _words(text: str, arm: Arm, analyser: Analyser) -> Iterator[str]:
+    # (start, end, whether none of its terms is known)
+    found: list[tuple[int, int, bool]] = []
+    for start, end, terms in analyser.spans(text):
+        unknown = arm.unknown.issuperset(terms)
+        if found and start < found[-1][1]:
+            first, last, was_unknown = found[-1]
+            if has_unspaced(text[start:end]):
+                found[-1] = first, max(last, end), unknown and was_unknown
+                continue
+            if end <= last:  # a word of a compound, which stood before it
+                found.pop()
+        found.append((start, end, unknown))
+    yield from (text[start:end] for start, end, unknown in found if unknown)
+
+
+def _likely(word: str, arm: Arm, analyser: Analyser, written: Written) -> str:
+    """The word of notes that was probably meant by one in Latin letters; ``""``: nothing is near.
+
+    Tokens are stems: that one near ``word`` is held does not say that the word itself is.
+    """
+    low = word.lower()
+    plain = low.isascii() and low.isalpha() and _SHORTEST <= len(low) <= _LONGEST
+    if arm.holders is None or not plain:
+        return ""
+    near = dict.fromkeys(_at_one_remove(low))
+    stems = dict.fromkeys(terms[0] for _, _, terms in analyser.spans(" ".join(near)))
+    held = arm.holders(set(stems))
+    for stem in sorted(filter(held.get, stems), key=lambda one: -held[one])[:_STEMS]:
+        words = written(stem)
+        if meant := next((one for one in near if one in words), ""):
+            return meant
+    return ""
+
+
+def _written(token: str, *, analyser: Analyser, ask: Ask, query: Query) -> set[str]:
+    """The words, in lower case, that stand for ``token`` in the best chunks that have it."""
+    try:
+        arms = ask(query._replace(keyword=KeywordQuery(should=(token,), plain=True)), limit=_SAMPLE)
+    except (UnavailableError, DeclinedError):  # a suggestion is no part of the answer
+        return set()
+    chunks = [found.chunk for arm in arms if arm.kind == "bm25" for found in arm.found]
+    texts = ["\n".join((chunk.text, *chunk.heading)) for chunk in chunks]
+    wanted = frozenset((token,))
+    return {
+        text[start:end].lower()
+        for text in texts
+        for start, end, _ in analyser.matches(text, wanted)
+    }
+
+
+def _at_one_remove(word: str) -> Iterator[str]:
+    """``word`` with one letter mistyped, but the first: the likeliest mistakes come first."""
+    places = range(1, len(word))
+    yield from (
+        word[:i] + word[i + 1] + word[i] + word[i + 2 :] for i in places if i + 1 < len(word)
+    )
+    yield from (word[:i] + letter + word[i:] for i in (*places, len(word)) for letter in _LETTERS)
+    yield from (word[:i] + letter + word[i + 1 :] for i in places for letter in _LETTERS)
+    yield from (word[:i] + word[i + 1 :] for i in places)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.model.search import Candidate, Explanation, Hit, StoredChunk
-from commonplace.search.snippets import (
+from commonplace.search.presenting import (
     LIMIT,
     hits_of,
     make_snippet,

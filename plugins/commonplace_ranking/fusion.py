@@ -248,7 +248,10 @@ class Recency:
         self._known: tuple[int | None, dict[str | None, tuple[float, str]]] = None, {}
 
     def rank(self, hits: Sequence[Candidate], context: RankContext) -> list[Candidate]:
-        """Apply the prior; notes of the future count as today's."""
+        """Apply the prior; notes of the future count as today's. It rests where days are named."""
+        if context.query.keyword.days:
+            note = "no prior: the query names a time"
+            return [with_step(hit, self.id, hit.score, note) for hit in hits]
         today = int(context.now // _DAY)
         known_on, factors = self._known  # as one: other threads may search on another day
         if known_on != today:

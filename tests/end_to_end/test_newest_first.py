@@ -174,6 +174,34 @@ def test_a_question_for_a_time_finds_the_notes_of_its_days(
     assert [one.word for one in result.unknown] == (["xyzzy"] if "xyzzy" in query else [])
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(
+    "query",
+    ["2026-11-09", "what happened on 9 November 2026?", "11月9日に何があった", "9. November"],
+)
+def test_notes_of_a_named_day_stand_before_notes_with_its_numbers(
+    opener: Opener, workspace: Path, backend: str, query: str
+) -> None:
+    write(workspace, "MEMORY.md", "- On 2026-11-09, on November 9, we chose the 11月9日 plan.\n")
+    write(workspace, "memory/2026-11-09.md", "# Monday\n\n- Paid for the ferry.\n")
+    write(workspace, "memory/2026-11-11.md", "# 11 November 2026\n\n- 38,9 degrees on day 9.\n")
+    hits = opener(backend).search(query).hits
+    assert hits[0].day == "2026-11-09"
+    assert hits[0].score > hits[1].score
+    assert None in [hit.day for hit in hits[1:]]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_an_undated_note_that_is_named_as_a_month_stands_beside_the_notes_of_its_days(
+    opener: Opener, workspace: Path, backend: str
+) -> None:
+    write(workspace, "memory/plan.md", "# Plans for October\n\n- Order tulip bulbs.\n")
+    for day in range(1, 31):
+        write(workspace, f"memory/2026-10-{day:02}.md", f"Walked {day} miles along the river.\n")
+    hits = opener(backend).search("October", max_results=5).hits
+    assert "memory/plan.md" in [hit.path for hit in hits]
+
+
 def test_that_no_note_is_of_the_days_is_said(opener: Opener, workspace: Path) -> None:
     write(workspace, "memory/2026-11-21.md", "Repaired the login loop.\n")
     memory = opener()

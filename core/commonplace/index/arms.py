@@ -6,8 +6,9 @@ from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from commonplace.errors import DeadlineExceededError
+from commonplace.index.bm25 import of_days
 from commonplace.index.rescoring import with_finite_scores
-from commonplace.model.search import Arm, Fallback
+from commonplace.model.search import Arm, Fallback, Found
 from commonplace.protocols.contexts import USUAL_ARMS
 
 if TYPE_CHECKING:
@@ -106,14 +107,18 @@ def _has(body: str, phrase: Phrase) -> bool:
 _OF_A_DAY, _OF_A_DAY_ALONE = 0.8, 0.2
 """The evidence of a chunk by its day: as much as if it held each word once, where a query is about
 a time alone; little where it has further words, of which no chunk holds any."""
+_OF_ANOTHER_DAY = 0.5
+"""The share of its evidence that a chunk of another day keeps, where a query is about a time alone:
+digits and names of months are in many notes."""
 
 
 def with_days(
     arm: Arm, store: Store, query: KeywordQuery, where: Where, limit: int, deadline: Deadline
 ) -> Arm:
-    """The ``arm`` of keywords, and behind it what is of the days that the query names.
+    """The ``arm`` of keywords with what is of the days that the query names.
 
-    Where the query asks for that, or its words find nothing. Other arms are left as they are.
+    That comes first where the query asks for a time alone, and last where its words find nothing
+    at all. Other arms are left as they are.
     """
     needed = query.listed or not arm.found
     if arm.name != "keyword" or query.plain or query.must or not needed:
@@ -126,20 +131,27 @@ def with_days(
     if query.listed and not (arm.found or listed):
         named = ", ".join(_shown(*one) for one in query.days)
         return arm._replace(note=f"no note is of the days that the query names: {named}")
+    is_named = of_days(query.days)
+    # "October" is in many logs, and what is called "Plans for October" may be meant.
+    one_day = all(first == last for first, last in query.days)
     least = _OF_A_DAY if query.listed else _OF_A_DAY_ALONE
-    ids, known = ({item.chunk.id for item in found} for found in (listed, arm.found))
-    found = [
-        item._replace(evidence=max(least, item.evidence or 0.0)) if item.chunk.id in ids else item
-        for item in arm.found
-    ]
-    note = "of a day that the query names"
-    others = [
-        item._replace(score=0.0, evidence=least, note=note)
+    known = {item.chunk.id for item in arm.found}
+    of_them, of_others = list[Found](), list[Found]()
+    for item in arm.found:
+        day, evidence = item.chunk.day, item.evidence or 0.0
+        if is_named(day):
+            of_them.append(item._replace(evidence=max(least, evidence)))
+        elif day is None and not one_day:
+            of_them.append(item)
+        else:
+            of_others.append(item._replace(evidence=_OF_ANOTHER_DAY * evidence))
+    without_words = [
+        item._replace(score=0.0, evidence=least, note="of a day that the query names")
         for item in listed
         if item.chunk.id not in known
     ]
-    found = found[: max(limit // 2, limit - len(others))]
-    return arm._replace(found=(*found, *others[: limit - len(found)]))
+    found = of_them[: max(limit // 2, limit - len(without_words))]
+    return arm._replace(found=(*found, *without_words, *of_others)[:limit])
 
 
 def _shown(first: str, last: str) -> str:

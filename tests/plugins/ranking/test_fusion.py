@@ -161,6 +161,14 @@ def test_recency_goes_by_the_day_of_each_search() -> None:
         assert evergreen.score == 0.8
 
 
+def test_recency_rests_where_the_query_names_a_time() -> None:
+    keyword = QUERY.keyword._replace(days=(("1970-01-01", "1970-01-01"),))
+    asked = context()._replace(query=QUERY._replace(keyword=keyword))
+    (old,) = Recency().rank([hit(1, score=0.8, day="1970-01-01")], asked)
+    assert old.score == 0.8
+    assert old.explain.steps[-1].note == "no prior: the query names a time"
+
+
 @given(st.dates())
 def test_days_are_numbered_as_the_calendar_does(day: date) -> None:
     assert days_since_epoch(day.isoformat()) == (day - date(1970, 1, 1)).days

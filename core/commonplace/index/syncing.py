@@ -16,7 +16,13 @@ from commonplace.index.builds import (
     is_current,
     live_build,
 )
-from commonplace.index.planning import Plan, lies_under, plan_changes, scan_sources
+from commonplace.index.planning import (
+    Plan,
+    idle_report,
+    lies_under,
+    plan_changes,
+    scan_sources,
+)
 from commonplace.model.reports import Progress, SyncReport
 from commonplace.model.tuples import NamedTuple
 from commonplace.resilience.deadline import NEVER, Deadline
@@ -106,9 +112,9 @@ class IndexSync(NamedTuple):
         """What :meth:`sync` would do; nothing is written."""
         live = live_build(self.store)
         if live is not None and is_current(live, self.identity):
-            return undone(self._plan(live, scans))
+            return idle_report(self._plan(live, scans))
         plan = self._plan(begun_build(self.store, self.identity), scans)
-        return self._as_live(undone(plan), plan, live, scans)
+        return self._as_live(idle_report(plan), plan, live, scans)
 
     def sync(self, scans: list[SourceScan], options: SyncOptions) -> SyncReport:
         """Index what the scans say has changed; see :meth:`IndexedMemoryManager.maintain`."""
@@ -166,18 +172,18 @@ class IndexSync(NamedTuple):
             if force or not current:
                 return None
             plan = self._plan(live, scans)
-            return None if plan.size else undone(plan)
+            return None if plan.size else idle_report(plan)
         if current:
             plan = self._plan(live, scans)
             quick = plan.quick(at_most, QUICK_BYTES)
-            return undone(plan) if quick is None or not quick.size else None
+            return idle_report(plan) if quick is None or not quick.size else None
         if live is None or not can_answer(live, self.identity):
             size = sum(len(scan.report.documents) for scan in scans)
             return SyncReport(remaining=size) if size > at_most else None
         plan = self._plan(begun_build(self.store, self.identity), scans)
         if plan.first(at_most, QUICK_BYTES).size or not plan.size:
             return None
-        return self._as_live(undone(plan), plan, live, scans)
+        return self._as_live(idle_report(plan), plan, live, scans)
 
     def _write(self, scans: list[SourceScan], options: SyncOptions) -> SyncReport:
         live, at_most = live_build(self.store), options.at_most
@@ -191,7 +197,7 @@ class IndexSync(NamedTuple):
             whole = self._plan(target.build, scans)
         plan = _part(whole, target, at_most)
         if plan is None:
-            return undone(whole)
+            return idle_report(whole)
         indexer = self.indexer()
         report = indexer.apply(
             target.build,
@@ -353,18 +359,6 @@ def _progress(plan: Plan, report: SyncReport) -> tuple[int, int] | None:
     """(done, of) documents after the ``report`` on ``plan``; ``None`` once all are done."""
     size = plan.unchanged + len(plan.read) + len(plan.left)
     return (size - report.remaining, size) if report.remaining else None
-
-
-def undone(plan: Plan) -> SyncReport:
-    """The report of a sync that did nothing of ``plan``."""
-    return SyncReport(
-        unchanged=plan.unchanged,
-        remaining=plan.size + len(plan.left),
-        known=plan.known,
-        hidden=plan.hidden,
-        deferred=len(plan.deferred),
-        rebuilding=plan.rebuilding,
-    )
 
 
 def nothing_found(report: SyncReport) -> tuple[str, ...]:

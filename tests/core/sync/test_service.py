@@ -19,7 +19,7 @@ from commonplace.errors import (
 )
 from commonplace.model.reports import Embedding, SyncReport
 from commonplace.sync.queue import SyncRequest
-from commonplace.sync.service import History, SyncService, undone
+from commonplace.sync.service import History, SyncService, undone_in_words
 from commonplace.sync.watcher import WatchState
 
 if TYPE_CHECKING:
@@ -434,9 +434,12 @@ def test_a_listener_may_close_the_memory(making: Making) -> None:
 
 
 def test_what_was_left_is_put_in_words() -> None:
-    assert undone(SyncReport(deferred=3, unreadable=(("a.md", "no"),))) == ""
-    assert undone(SyncReport(remaining=1)) == "1 note is not indexed yet"
+    assert undone_in_words(SyncReport(deferred=3, unreadable=(("a.md", "no"),))) == ""
+    assert undone_in_words(SyncReport(remaining=1)) == "1 note is not indexed yet"
     report = SyncReport(
         remaining=2, embedding=Embedding(provider="x", missing=1, batch_note="it queues")
     )
-    assert undone(report) == "2 notes are not indexed yet; 1 text is not embedded yet: it queues"
+    assert (
+        undone_in_words(report)
+        == "2 notes are not indexed yet; 1 text is not embedded yet: it queues"
+    )

@@ -253,6 +253,12 @@ def idle_report(plan: Plan) -> SyncReport:
     )
 
 
+def share_done(plan: Plan, report: SyncReport) -> tuple[int, int] | None:
+    """(done, of) documents after the ``report`` on ``plan``; ``None`` once all are done."""
+    size = plan.unchanged + len(plan.read) + len(plan.left)
+    return (size - report.remaining, size) if report.remaining else None
+
+
 def with_scans(report: SyncReport, scans: Sequence[SourceScan]) -> SyncReport:
     """``report``, with what the scans could not look at."""
     return report.replace(

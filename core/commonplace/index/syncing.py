@@ -22,6 +22,7 @@ from commonplace.index.planning import (
     lies_under,
     plan_changes,
     scan_sources,
+    share_done,
 )
 from commonplace.model.reports import Progress, SyncReport
 from commonplace.model.tuples import NamedTuple
@@ -54,6 +55,7 @@ _NAMED = 5  # unreadable notes that an answer names: an agent pays for each word
 
 _INLINE_DOCUMENTS = 20
 _INLINE_SECONDS = 0.2
+_LEASE_SECONDS = 30.0
 
 
 class SyncOptions(NamedTuple):
@@ -129,13 +131,13 @@ class IndexSync(NamedTuple):
         return self.finished(report, options)
 
     def lease(self, options: SyncOptions) -> AbstractContextManager[object]:
-        """The store's lease, waited for as long as the options say."""
+        """The store's lease, waited for as long as the options say, and not after the deadline."""
         # Imported here: a search that finds nothing new to index does not pay for it.
         from commonplace.resilience.lock import waited_for
 
         return waited_for(
             lambda seconds: self.store.writer(wait=seconds),
-            wait=options.wait,
+            wait=min(options.wait, options.deadline.remaining()),
             progress=options.progress,
         )
 
@@ -211,7 +213,7 @@ class IndexSync(NamedTuple):
         if at_most is None:
             indexer.settle(target.build)
         if not target.beside:
-            return report.replace(rebuilding=_progress(plan, report) if plan.rebuilding else None)
+            return report.replace(rebuilding=share_done(plan, report) if plan.rebuilding else None)
         if report.remaining or (
             live is not None
             and can_answer(live, self.identity)
@@ -233,7 +235,7 @@ class IndexSync(NamedTuple):
             known=shown.known,
             hidden=shown.hidden,
             remaining=max(report.remaining, shown.changed),
-            rebuilding=_progress(plan, report),
+            rebuilding=share_done(plan, report),
         )
 
     def _would_lose(
@@ -302,6 +304,11 @@ def freshen(
     If the index cannot be written, a note says so and the search continues with what is there; the
     :class:`~commonplace.errors.UnavailableError` is raised if the index is empty.
     """
+
+    def whole() -> SyncReport:
+        wait = min(_LEASE_SECONDS, until.remaining())
+        return maintain_unasked(manager, embed=False, deadline=until, progress=progress, wait=wait)
+
     try:
         report = maintain_unasked(
             manager,
@@ -313,14 +320,14 @@ def freshen(
         )
         notices = () if report.known else report.notices  # once: when all of the index is new
         if report.remaining and not report.known:
-            report = maintain_unasked(manager, embed=False, deadline=until, progress=progress)
+            report = whole()
             notices = report.notices or notices
     except UnavailableError as error:
         report = checked_report(manager.pending())
         notices = ()
         if isinstance(error, IndexBusyError) and report.remaining and not report.known:
             # Another process is building the first index just now: wait for it, within bounds.
-            report = maintain_unasked(manager, embed=False, deadline=until, progress=progress)
+            report = whole()
             notices = report.notices
         elif report.remaining:
             if not (report.known or report.hidden):
@@ -353,12 +360,6 @@ def _is_whole_index(plan: Plan, target: Target) -> bool:
     if target.beside or plan.rebuilding is not None:
         return True
     return len(plan.read) > _MANY and all(old is None for _, old in plan.read)
-
-
-def _progress(plan: Plan, report: SyncReport) -> tuple[int, int] | None:
-    """(done, of) documents after the ``report`` on ``plan``; ``None`` once all are done."""
-    size = plan.unchanged + len(plan.read) + len(plan.left)
-    return (size - report.remaining, size) if report.remaining else None
 
 
 def nothing_found(report: SyncReport) -> tuple[str, ...]:

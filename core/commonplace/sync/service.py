@@ -134,8 +134,11 @@ class SyncService:
         self.changed: Callable[[], frozenset[str] | None] | None = None
 
     def sync(self, request: SyncRequest) -> SyncReport:
-        """The report of a sync that begins after this call; see :class:`SyncQueue`."""
-        return self._queue.run(request._replace(wait=_CALLER_WAITS))
+        """The report of a sync that begins after this call; see :class:`SyncQueue`.
+
+        Whatever it waits for, it does until the request's ``until`` at most.
+        """
+        return self._queue.run(request._replace(wait=_CALLER_WAITS), deadline=request.until)
 
     def watch(self, make: Callable[[Changed], WatcherLike], *, unwatched: bool) -> None:
         """Sync on changes from now on; may be called again.
@@ -284,8 +287,9 @@ class SyncService:
 
     def _run(self, request: SyncRequest, history: History) -> SyncReport:
         until = Deadline(inf, cancelled=lambda: self._stopping.is_set() or request.until.expired)
+        wait = min(request.wait, request.until.remaining())
         try:
-            report = self._sync(request, until)
+            report = self._sync(request._replace(wait=wait), until)
         except CommonplaceError as error:
             event = history.ended(request, error)
             if not self._stopping.is_set():

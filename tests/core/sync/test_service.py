@@ -18,6 +18,7 @@ from commonplace.errors import (
     UnavailableError,
 )
 from commonplace.model.reports import Embedding, SyncReport
+from commonplace.resilience.deadline import Deadline
 from commonplace.sync.queue import SyncRequest
 from commonplace.sync.service import History, SyncService, undone_in_words
 from commonplace.sync.watcher import WatchState
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from commonplace.model.reports import SyncEvent
-    from commonplace.resilience.deadline import Deadline
 
     Making = Callable[..., "House"]
 
@@ -348,6 +348,30 @@ def test_a_sync_before_a_search_that_fails_is_a_note_of_the_search(
     house.answer = fail
     left = house.service.before_search(None, None)
     assert left == f"the notes could not be embedded first: {error}"
+
+
+def test_a_sync_before_a_search_waits_for_others_in_half_of_its_time(making: Making) -> None:
+    house = making()
+    assert house.service.before_search(None, None) == ""
+    assert house.service.before_search(Deadline.after(10), None) == ""
+    usual, hasty = (request.wait for request in house.requests)
+    assert usual == 30
+    assert 4 < hasty <= 5
+    begun, release = threading.Event(), threading.Event()
+
+    def slow(*_: object) -> SyncReport:
+        begun.set()
+        assert release.wait(PATIENCE)
+        return SyncReport()
+
+    house.answer = slow
+    other = threading.Thread(target=lambda: house.service.sync(SyncRequest(("demand",))))
+    other.start()
+    assert begun.wait(PATIENCE)
+    left = house.service.before_search(Deadline.after(0.2), None)
+    release.set()
+    other.join(PATIENCE)
+    assert left.endswith("embedded first: another sync took longer than was waited for")
 
 
 def test_a_listener_that_fails_does_no_harm(making: Making) -> None:

@@ -364,8 +364,9 @@ def _is_whole_index(plan: Plan, target: Target) -> bool:
 
 def nothing_found(report: SyncReport) -> tuple[str, ...]:
     """That there are no notes; no line where one is known, left for later, or not readable."""
-    known = (report.added, report.updated, report.unchanged, report.hidden)
-    if any((*known, report.remaining, report.deferred, report.unreadable, report.failed_roots)):
+    indexed = report.added + report.updated + report.unchanged + report.hidden
+    known = indexed or report.known > report.removed
+    if any((known, report.remaining, report.deferred, report.unreadable, report.failed_roots)):
         return ()
     return report.empty or (NO_NOTES,)
 

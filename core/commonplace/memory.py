@@ -241,8 +241,8 @@ class Memory:
         )
         search.update()
         answer = steps.ask(search, request)
-        ranked = steps.rank(answer, request, now=self._clock(), deadline=end or NEVER)
-        chosen = steps.choose(ranked, answer, request, search.freshness, min_score=min_score)
+        rank = partial(steps.rank, request=request, now=self._clock(), deadline=end or NEVER)
+        chosen = steps.choose(rank, answer, request, search.freshness, min_score=min_score)
         result = steps.present(chosen, answer, request, search)
         result = result.replace(notes=(*result.notes, *notes)) if notes else result
         if self.host.listened["events"] and (events := self.host.events) is not None:

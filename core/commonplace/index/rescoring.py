@@ -139,6 +139,8 @@ def _coverage(one: _Scored, weights: Mapping[str, float], whole: float) -> float
     The score is the second one, so that evidence keeps its order. A word that no chunk holds counts
     among the ``whole`` that could be covered.
     """
+    if not whole:  # by a store's counts, all chunks hold each word
+        return 0.0
     held = fsum([weights[token] for token, n in one.counts.items() if n and token in weights])
     return min(1.0, sqrt(held / whole * one.score / ((_K1 + 1) * whole)))
 

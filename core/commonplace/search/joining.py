@@ -16,20 +16,43 @@ from commonplace.model.search import Candidate, Step, cited
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from commonplace.model.search import StoredChunk
+    from commonplace.model.search import Arm, StoredChunk
     from commonplace.protocols.contexts import FurtherHits
     from commonplace.search.choosing import Folding
 
 _ROUNDS = 4
+_MOST = 200  # hits that a backend is asked for at once
 
 
-def add_newer(
-    folding: Folding, further: FurtherHits, readable: Callable[[Candidate], bool], *, most: int
+def add_further(
+    folding: Folding,
+    further: FurtherHits,
+    readable: Callable[[Candidate], bool],
+    more: Callable[[tuple[Arm, ...]], Sequence[Candidate]],
+    wanted: int,
+) -> tuple[str, ...]:
+    """Add to ``folding`` what is newer than what folds, and more where fewer are left than wanted.
+
+    ``more`` gives the hits of lists, in order, that may be shown. Returns a note where the
+    backend fails: what was found before is an answer, but not all of it.
+    """
+    notes = _add_newer(folding, further, readable)
+    if len(folding.folded()) < wanted:
+        try:
+            arms = further.ask(further.query, where=further.where)
+        except (UnavailableError, DeclinedError) as error:
+            return (*notes, f"further notes may be missing: {reason_of(error)}")
+        folding.add(more(tuple(arms)), limit=wanted)
+    return notes
+
+
+def _add_newer(
+    folding: Folding, further: FurtherHits, readable: Callable[[Candidate], bool]
 ) -> tuple[str, ...]:
     """Add to ``folding`` what the backend that answered has, until there is nothing newer.
 
-    First it is asked for more, then for what is newer, ``most`` at a time. Returns a note where it
-    fails: what was found before is an answer, but may not be the newest.
+    First it is asked for more, then for what is newer. Returns a note where it fails: what was
+    found before may not be the newest.
     """
     words, where, before = further.query.keyword, further.where, None
     for _ in range(_ROUNDS):
@@ -43,7 +66,7 @@ def add_newer(
         except (UnavailableError, DeclinedError) as error:
             return (f"newer notes that say the same may be missing: {reason_of(error)}",)
         folding.add(filter(readable, further.united(arms)), limit=0)
-        if all(len(arm.found) < most for arm in arms):
+        if all(len(arm.found) < _MOST for arm in arms):
             break
         before, newest = where, folding.since() or since
         where = where._replace(after=max(newest, where.after or ""))
@@ -64,21 +87,33 @@ def joined(ranked: Sequence[Candidate], *, limit: int) -> list[Candidate]:
     Each stands in the place of its best chunk, with the score of that one and the lines of all.
     Chunks that stand behind the last place that is shown are not looked at.
     """
-    shown: list[Candidate] = []
+    shown: dict[int, Candidate] = {}
     documents: dict[tuple[str, str], list[int]] = {}
-    for candidate in ranked:
+    for number, candidate in enumerate(ranked):
         places = documents.setdefault((candidate.chunk.source, candidate.chunk.path), [])
-        for at in places:
-            whole = one_passage(shown[at].chunk, candidate.chunk)
-            if whole is not None:
-                shown[at] = _joined(shown[at], candidate, whole)
-                break
+        into = next((at for at in places if _join(shown, at, candidate)), None)
+        if into is not None:
+            # What has grown may touch another one now.
+            for at in [other for other in places if other != into]:
+                first, second = sorted((into, at))
+                if _join(shown, first, shown[second]):
+                    places.remove(second)
+                    del shown[second]
+                    into = first
+        elif len(shown) < limit:
+            places.append(number)
+            shown[number] = candidate
         else:
-            if len(shown) == limit:
-                break
-            places.append(len(shown))
-            shown.append(candidate)
-    return shown
+            break
+    return list(shown.values())
+
+
+def _join(shown: dict[int, Candidate], at: int, other: Candidate) -> bool:
+    """Put ``other`` into the one at ``at``, if they are one passage."""
+    whole = one_passage(shown[at].chunk, other.chunk)
+    if whole is not None:
+        shown[at] = _joined(shown[at], other, whole)
+    return whole is not None
 
 
 def one_passage(chunk: StoredChunk, other: StoredChunk) -> StoredChunk | None:

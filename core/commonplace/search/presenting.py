@@ -226,7 +226,8 @@ def fitted(
         size = len(before) + end - start + len(after)
         if size <= limit:
             return before, start, end, after
-        if room <= limit // 2:  # a header too wide to be repeated
+        if room <= limit // 2:  # a header too wide to be repeated, or a row to be shown whole
+            start, end = cut(limit)
             return "", start, end, ""
         room = max(limit // 2, room - (size - limit))
 

@@ -206,22 +206,27 @@ class Searcher:
 
     def choose(
         self,
-        ranked: Sequence[Candidate],
+        rank: Callable[[Answer], Sequence[Candidate]],
         answer: Answer,
         request: Request,
         freshness: Freshness,
         *,
         min_score: float | None,
     ) -> Chosen:
-        """Leave out what scores too little, fold what says the same, join what is one passage.
+        """Rank; leave out what scores too little, fold what says the same, join one passage.
 
         Nothing below a folder that could not be read is shown. Where newer hits may say the same as
-        those that fold, the backend is asked for them.
+        those that fold, the backend is asked for them; for more, where folding leaves places empty.
         """
 
         def readable(hit: Candidate) -> bool:
             return not freshness.hides(hit.chunk.source, hit.chunk.path)
 
+        def more(arms: tuple[Arm, ...]) -> list[Candidate]:
+            hits = filter(readable, rank(answer._replace(arms=arms)))
+            return self._above(list(hits), answer, min_score)
+
+        ranked = rank(answer)
         shown = list(filter(readable, ranked))
         passed = self._above(shown, answer, min_score)
         left = _left_out(len(shown), passed, min_score, self._settings.query.min_score)
@@ -231,16 +236,16 @@ class Searcher:
         again = neighbours(passed[: request.limit]) if self._settings.query.join else 0
         if self._settings.query.fold:
             folding = Folding(answer.query.keyword)
-            # Others take the place of those that will be joined.
-            folding.add(passed, limit=request.limit + again)
+            folding.add(passed, limit=request.limit + again)  # others follow those to be joined
             cut_off = any(len(arm.found) >= request.wide for arm in answer.arms)
-            further = _further(answer, request)
-            if further is not None and cut_off and folding.since():
-                from commonplace.search.joining import add_newer
+            further = _further(answer, request) if cut_off else None
+            wanted = min(request.limit, len(passed))
+            if further and (folding.since() or len(folding.folded()) < wanted):
+                from commonplace.search.joining import add_further
 
-                notes += add_newer(folding, further, readable, most=_CANDIDATES_AT_MOST)
+                notes += add_further(folding, further, readable, more, wanted)
             passed = folding.folded()
-        if again:
+        if self._settings.query.join and neighbours(passed[: request.limit]):
             from commonplace.search.joining import joined
 
             passed = joined(passed, limit=request.limit)

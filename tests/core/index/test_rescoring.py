@@ -195,6 +195,12 @@ def test_pieces_of_text_without_spaces_that_most_chunks_hold_have_no_weight() ->
     assert weighing(tokens, 10, {"\u306e": 10, "\u4f1a": 9, "ferry": 1}) == [*tokens]  # too few
 
 
+def test_words_that_more_chunks_hold_than_there_are_weigh_nothing() -> None:
+    matches = made([{"8402": 1.0}], holders={"8402": 4}, chunks=3)
+    (found,) = rescored(matches, KeywordQuery(should=("8402",)), 5)
+    assert (found.score, found.coverage) == (0.0, 0.0)
+
+
 def test_all_that_is_asked_for_gets_a_second_score() -> None:
     last = made([{"ferry": 1.0}] * 69 + [{"ferry": 9.0}])
     for asked in (10, 45, 70):

@@ -42,6 +42,16 @@ def test_the_better_one_is_shown_with_the_lines_of_both() -> None:
     assert second == ranked[1]
 
 
+@pytest.mark.parametrize("between", [(10, 20), (9, 22)])
+def test_a_chunk_between_two_makes_one_passage_of_all(between: tuple[int, int]) -> None:
+    ranked = [hit(0.9, chunk(1, 9)), hit(0.8, chunk(21, 25)), hit(0.7, chunk(*between))]
+    (whole,) = joined(ranked, limit=6)
+    assert (whole.chunk.start_line, whole.chunk.end_line, whole.score) == (1, 25, 0.9)
+    later = [hit(0.9, chunk(30, 32)), hit(0.8, chunk(21, 25)), hit(0.7, chunk(1, 9))]
+    shown = joined([*later, hit(0.6, chunk(*between))], limit=6)
+    assert [(one.chunk.start_line, one.score) for one in shown] == [(30, 0.9), (1, 0.8)]
+
+
 def test_others_take_the_places_that_are_saved() -> None:
     ranked = [
         *(hit(1 - at / 10, chunk(at * 4 + 1, at * 4 + 4)) for at in range(3)),

@@ -152,6 +152,15 @@ def test_any_markdown_gives_an_even_number_of_fences(lines: list[str], limit: in
     assert not mark
 
 
+@pytest.mark.parametrize("length", range(600, 900, 25))
+def test_a_row_that_is_longer_than_a_snippet_is_cut(length: int) -> None:
+    row = f"| alpha | {'filler ' * (length // 7)} the walrus sings | end |"
+    text = f"| a | b | c |\n|---|---|---|\n{row}\n| x | y | z |\n"
+    snippet, marks = markdown_snippet(text, {"walru"}, ANALYSER)
+    assert len(snippet) <= LIMIT
+    assert [snippet[start:end] for start, end in marks] == ["walrus"]
+
+
 def test_a_hit_is_cited_by_its_lines() -> None:
     query = ANALYSER.query(parse_query("walrus"))
     chunk = StoredChunk(1, "memory", "memory/a.md", 2, 3, "The walrus sings.", ("Sea",), None)

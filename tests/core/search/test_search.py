@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
 
 import pytest
 
@@ -13,9 +13,6 @@ from commonplace.model.documents import RootFailure
 from commonplace.model.search import Arm, ArmFacts, Fallback, Found, Query, StoredChunk, Where
 from commonplace.search.search import Chosen, Searcher
 from commonplace.text.analyse import make_analyser
-
-if TYPE_CHECKING:
-    from commonplace.model.search import Candidate
 
 
 class Asked:
@@ -101,8 +98,8 @@ def logs(*days: int) -> tuple[Arm, ...]:
 def chosen_of(searcher: Searcher, asked: Asked) -> Chosen:
     request = searcher.request("tea", limit=1)._replace(wide=2)  # so that lists of two are cut off
     answer = searcher.ask(asked, request)
-    ranked = searcher.rank(answer, request, now=0.0)
-    return searcher.choose(ranked, answer, request, asked.freshness, min_score=None)
+    rank = partial(searcher.rank, request=request, now=0.0)
+    return searcher.choose(rank, answer, request, asked.freshness, min_score=None)
 
 
 def test_where_hits_of_a_list_that_was_cut_off_fold_newer_ones_are_asked_for(
@@ -125,6 +122,22 @@ def test_newer_hits_that_cannot_be_asked_for_leave_the_answer_with_a_note(
     assert chosen.notes == (f"newer notes that say the same may be missing: {failure}",)
 
 
+def test_where_folding_leaves_places_empty_more_hits_are_asked_for(searcher: Searcher) -> None:
+    others = tuple(Found(chunk(f"memory/tea-{n}.md"), 0.5) for n in range(3))
+    twice = (Arm("keyword", "bm25", (*logs(1, 2)[0].found, *others)),)
+    asked = Asked(logs(1, 2), logs(1, 2), twice)
+    request = searcher.request("tea", limit=2)._replace(wide=2)
+    answer = searcher.ask(asked, request)
+    rank = partial(searcher.rank, request=request, now=0.0)
+    chosen = searcher.choose(rank, answer, request, asked.freshness, min_score=None)
+    days = [one.chunk.day for one in chosen.candidates]
+    assert days == ["2026-10-02", None]
+    failing = Asked(logs(1, 2), logs(1, 2), UnavailableError("no reply"))
+    answer = searcher.ask(failing, request)
+    chosen = searcher.choose(rank, answer, request, failing.freshness, min_score=None)
+    assert chosen.notes == ("further notes may be missing: no reply",)
+
+
 def test_sources_that_are_not_there_are_named(searcher: Searcher) -> None:
     answer = searcher.ask(
         Asked((arm("a"),)), searcher.request("tea", limit=5, sources=["mails", "memory"])
@@ -140,8 +153,8 @@ def test_a_result_names_backend_arms_and_fallback_and_hides_what_cannot_be_read(
     asked.freshness = Freshness(2, ("a note",), (RootFailure("gone", "not mounted"),))
     request = searcher.request("tea", limit=5)
     answer = searcher.ask(asked, request)
-    ranked: list[Candidate] = searcher.rank(answer, request, now=0.0)
-    chosen = searcher.choose(ranked, answer, request, asked.freshness, min_score=None)
+    rank = partial(searcher.rank, request=request, now=0.0)
+    chosen = searcher.choose(rank, answer, request, asked.freshness, min_score=None)
     result = searcher.present(chosen, answer, request, asked)
     assert [hit.path for hit in result.hits] == ["memory/a.md"]
     assert (result.backend, result.fallback, result.stale) == ("here", instead, 2)

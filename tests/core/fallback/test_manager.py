@@ -11,7 +11,7 @@ from commonplace.errors import CallerError, UnavailableError
 from commonplace.fallback.backend import Backend
 from commonplace.fallback.manager import FallbackMemoryManager
 from commonplace.model.documents import StoreHealth
-from commonplace.model.reports import BackendState
+from commonplace.model.reports import BackendState, SyncReport
 from commonplace.model.search import Query, Where
 from commonplace.resilience.deadline import NEVER
 
@@ -63,6 +63,17 @@ def test_who_answers_in_anothers_place_is_maintained_too(chains: Chains) -> None
     search(chain)
     chain.manager.maintain(deadline=NEVER)
     assert maintained(chain) == [1, 1, 0]
+    chain.close()
+
+
+def test_the_report_is_that_of_the_one_that_answers(chains: Chains) -> None:
+    chain = chains(3, standby="warm")
+    chain.engines[0].mode = "fails"
+    search(chain)
+    for added, engine in enumerate(chain.engines):
+        report = SyncReport(added=added)
+        engine.maintain = lambda report=report, **_: report  # type: ignore[method-assign, misc]
+    assert chain.manager.maintain(deadline=NEVER).added == 1
     chain.close()
 
 

@@ -100,8 +100,8 @@ class FallbackMemoryManager:
         Each compares everything, whatever ``paths`` are reported: one that was passed over before
         knows nothing of what was reported then.
 
-        The report is of the active one, or the first where none answers; what could not be maintained before it is in its
-        ``notices``. Raises the first backend's error where none could be.
+        The report is of the active one, or of the first where none answers; what could not be
+        maintained is in its ``notices``. Raises the first backend's error where none could be.
         """
         report: SyncReport | None = None
         failed: list[tuple[Backend, CommonplaceError]] = []

@@ -235,6 +235,25 @@ def test_an_engine_made_while_its_chain_was_closed_is_closed_too(chains: Chains)
     chain.close()
 
 
+class ClosedMeanwhile(Backend):
+    """Another thread closes it just before the engine that was made is its own."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name == "_manager" and value is not None:
+            self.close()
+        super().__setattr__(name, value)
+
+
+def test_an_engine_is_closed_too_if_that_was_just_before_its_chain_had_it(chains: Chains) -> None:
+    chain = chains(1)
+    engine = chain.engines[0]
+    backend = ClosedMeanwhile("e", lambda: engine)
+    with pytest.raises(UnavailableError, match="e is closed"):
+        backend.manager()
+    assert engine.closed == 1
+    chain.close()
+
+
 def test_a_chain_has_backends() -> None:
     with pytest.raises(ValueError, match="at least one backend"):
         FallbackMemoryManager([])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -35,10 +36,10 @@ A_LITTLE = 1.05
 
 
 @contextmanager
-def writing(sandbox: Sandbox) -> Iterator[subprocess.Popen[str]]:
+def writing(sandbox: Sandbox, index: str = "") -> Iterator[subprocess.Popen[str]]:
     """Another process that writes the sandbox's index until it is written a line to."""
     with subprocess.Popen(
-        [sys.executable, "-c", WRITER, str(sandbox.index)],
+        [sys.executable, "-c", WRITER, str(index or sandbox.index)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -79,6 +80,15 @@ def test_it_does_not_wait_for_ever(sandbox: Sandbox) -> None:
         assert re.search(r"has been writing the index for [1-9]\d* s", str(caught.value))
         assert caught.value.hint
     new.unlink()
+
+
+def test_a_search_waits_for_half_of_its_time_where_it_has_no_index_yet(sandbox: Sandbox) -> None:
+    sandbox.write("memory/new.md", "A platypus.\n")
+    with _memory(sandbox) as memory, writing(sandbox, memory.settings.index_path) as process:
+        began = time.monotonic()
+        with pytest.raises(IndexBusyError, match=f"process {process.pid}"):
+            memory.search("platypus", timeout=1)
+        assert 0.4 < time.monotonic() - began < 10
 
 
 def test_a_hit_as_it_was_is_not_said_to_be_missing(sandbox: Sandbox) -> None:

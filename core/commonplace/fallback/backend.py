@@ -130,15 +130,13 @@ class Backend:
         """
         with self._opening:
             self._check_open()
-            if self._manager is None:
-                made = self._make()
-                try:
-                    self._check_open()  # it may have been closed meanwhile
-                except UnavailableError:
-                    made.close()
-                    raise
-                self._manager = made
-            return self._manager
+            manager = self._manager
+            if manager is None:
+                manager = self._manager = self._make()
+                if self._closed:  # meanwhile, perhaps before there was one to close
+                    self._close_made()
+                    self._check_open()
+            return manager
 
     def call(self, work: Work, ask: Callable[[MemoryManager], T], deadline: Deadline) -> T:
         """Return what ``ask`` gets of the manager before ``deadline``, and count the outcome.
@@ -266,6 +264,9 @@ class Backend:
         """Close the manager if it was made; closing twice is fine."""
         # Without the lock: a manager that hangs while it is made must not keep others from ending.
         self._closed = True
+        self._close_made()
+
+    def _close_made(self) -> None:
         manager, self._manager = self._manager, None
         if manager is not None:
             try:

@@ -100,8 +100,8 @@ class FallbackMemoryManager:
         Each compares everything, whatever ``paths`` are reported: one that was passed over before
         knows nothing of what was reported then.
 
-        The report is of the active one; what could not be maintained before it is in its
-        ``notices``. Raises the first backend's error where none could be.
+        The report is of the active one, or of the first where none answers; what could not be
+        maintained is in its ``notices``. Raises the first backend's error where none could be.
         """
         report: SyncReport | None = None
         failed: list[tuple[Backend, CommonplaceError]] = []
@@ -116,7 +116,8 @@ class FallbackMemoryManager:
             except (UnavailableError, DeclinedError) as error:
                 failed.append((backend, error))
                 continue
-            report = report or done
+            if report is None or (answers and not settled):
+                report = done
             settled = settled or answers
         if report is None:
             raise failed[0][1]

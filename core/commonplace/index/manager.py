@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from _thread import TIMEOUT_MAX, allocate_lock  # threading takes a millisecond to import
+from _thread import TIMEOUT_MAX, allocate_lock, get_ident  # threading takes a ms to import
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, cast
@@ -30,7 +30,6 @@ from commonplace.protocols.contexts import USUAL_ARMS, Arms, ManagerHealth
 from commonplace.resilience.deadline import LOOK_SECONDS, NEVER
 
 if TYPE_CHECKING:
-    from _thread import LockType
     from collections.abc import Callable, Collection, Iterator, Sequence
 
     from commonplace.embedding.service import EmbeddingService
@@ -83,8 +82,7 @@ class IndexedMemoryManager:
         self._chunking = chunking
         self._embedding = embedding
         self._wanted = arms
-        self._sync_lock = allocate_lock()
-        self._embed_lock = allocate_lock()
+        self._syncing, self._filling = _Turn(), _Turn()
 
     def search(
         self, query: Query, *, where: Where, limit: int, deadline: Deadline
@@ -180,14 +178,14 @@ class IndexedMemoryManager:
         """
         started = time.monotonic()
         options = SyncOptions(force, at_most, eager or force, deadline, progress, wait)
-        with _held(self._sync_lock, deadline):
+        with self._syncing.held(deadline):
             sync, cut = self._agreed(whole=at_most is None, force=force)
             report = self._sync_paths(sync, paths, options) or self._sync_all(sync, options)
         if not embed and (report.added or report.updated) and self._wanted.vector:
             self._embed_from_cache(wait)
         if embed:
             # Not under the first lock: embedding may take long, and searches must not wait for it.
-            with _held(self._embed_lock, deadline):
+            with self._filling.held(deadline):
                 report = self._embed(report, options)
         seconds = time.monotonic() - started
         return report.replace(seconds=seconds, cut=cut)
@@ -310,18 +308,33 @@ class IndexedMemoryManager:
         return report.replace(embedding=done)
 
 
-@contextmanager
-def _held(lock: LockType, deadline: Deadline) -> Iterator[None]:
-    """Hold ``lock``; waits for another thread until ``deadline`` at most."""
-    look = LOOK_SECONDS if deadline.cancellable else TIMEOUT_MAX
-    while not lock.acquire(timeout=min(deadline.remaining(), look)):
-        if deadline.expired:
-            holder = "another thread of this process"
-            raise IndexBusyError(f"{holder} is writing the index", holder=holder)
-    try:
-        yield
-    finally:
-        lock.release()
+class _Turn:
+    """What one thread does at a time; one that would wait for itself is refused at once."""
+
+    def __init__(self) -> None:
+        self._lock = allocate_lock()
+        self._owner: int | None = None
+
+    @contextmanager
+    def held(self, deadline: Deadline) -> Iterator[None]:
+        """Have the turn; waits for another thread until ``deadline`` at most."""
+        if self._owner == get_ident():  # only this thread can have put its own id there
+            raise IndexBusyError(
+                "the index is being written by this very thread",
+                holder="this thread",
+                hint="ask once the sync is done, not in its callback",
+            )
+        look = LOOK_SECONDS if deadline.cancellable else TIMEOUT_MAX
+        while not self._lock.acquire(timeout=min(deadline.remaining(), look)):
+            if deadline.expired:
+                holder = "another thread of this process"
+                raise IndexBusyError(f"{holder} is writing the index", holder=holder)
+        self._owner = get_ident()
+        try:
+            yield
+        finally:
+            self._owner = None
+            self._lock.release()
 
 
 def keyword_arm(

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from commonplace.host.border import scanned_paths
-from commonplace.index.planning import plan_changes, scan_of
-from commonplace.index.syncing import QUICK_BYTES, undone
+from commonplace.index.planning import idle_report, plan_changes, scan_of
+from commonplace.index.syncing import QUICK_BYTES
 from commonplace.model.tuples import NamedTuple
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class PartialSync(NamedTuple):
             return None
         plan, scans = planned
         if not plan.size:
-            return self._report(plan, undone(plan)), self.compared
+            return self._report(plan, idle_report(plan)), self.compared
         with self.sync.lease(options):
             # Planned again under the lease: another process may have done the work meanwhile.
             planned = self._plan(options)

@@ -8,6 +8,7 @@ from commonplace.errors import UnavailableError
 from commonplace.files.roots import file_stamp
 from commonplace.host.border import scanned
 from commonplace.index.builds import fingerprint_of, is_current
+from commonplace.model.reports import SyncReport
 from commonplace.model.tuples import NamedTuple, Record
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
         Stamp,
         StoredDocument,
     )
-    from commonplace.model.reports import SyncReport
     from commonplace.protocols.parts import GrowingSource, LookupStore, Source, Store
     from commonplace.text.analyse import Analyser
 
@@ -239,6 +239,24 @@ def documents_of(sources: Iterable[Source]) -> tuple[DocumentRef, ...]:
         reasons = "; ".join(f"{one.root or 'notes'}: {one.reason}" for one in failed)
         raise UnavailableError(f"no document can be listed: {reasons}")
     return documents
+
+
+def idle_report(plan: Plan) -> SyncReport:
+    """The report of a sync that did nothing of ``plan``."""
+    return SyncReport(
+        unchanged=plan.unchanged,
+        remaining=plan.size + len(plan.left),
+        known=plan.known,
+        hidden=plan.hidden,
+        deferred=len(plan.deferred),
+        rebuilding=plan.rebuilding,
+    )
+
+
+def share_done(plan: Plan, report: SyncReport) -> tuple[int, int] | None:
+    """(done, of) documents after the ``report`` on ``plan``; ``None`` once all are done."""
+    size = plan.unchanged + len(plan.read) + len(plan.left)
+    return (size - report.remaining, size) if report.remaining else None
 
 
 def with_scans(report: SyncReport, scans: Sequence[SourceScan]) -> SyncReport:

@@ -16,7 +16,14 @@ from commonplace.index.builds import (
     is_current,
     live_build,
 )
-from commonplace.index.planning import Plan, lies_under, plan_changes, scan_sources
+from commonplace.index.planning import (
+    Plan,
+    idle_report,
+    lies_under,
+    plan_changes,
+    scan_sources,
+    share_done,
+)
 from commonplace.model.reports import Progress, SyncReport
 from commonplace.model.tuples import NamedTuple
 from commonplace.resilience.deadline import NEVER, Deadline
@@ -48,6 +55,7 @@ _NAMED = 5  # unreadable notes that an answer names: an agent pays for each word
 
 _INLINE_DOCUMENTS = 20
 _INLINE_SECONDS = 0.2
+_LEASE_SECONDS = 30.0
 
 
 class SyncOptions(NamedTuple):
@@ -106,9 +114,9 @@ class IndexSync(NamedTuple):
         """What :meth:`sync` would do; nothing is written."""
         live = live_build(self.store)
         if live is not None and is_current(live, self.identity):
-            return undone(self._plan(live, scans))
+            return idle_report(self._plan(live, scans))
         plan = self._plan(begun_build(self.store, self.identity), scans)
-        return self._as_live(undone(plan), plan, live, scans)
+        return self._as_live(idle_report(plan), plan, live, scans)
 
     def sync(self, scans: list[SourceScan], options: SyncOptions) -> SyncReport:
         """Index what the scans say has changed; see :meth:`IndexedMemoryManager.maintain`."""
@@ -123,13 +131,13 @@ class IndexSync(NamedTuple):
         return self.finished(report, options)
 
     def lease(self, options: SyncOptions) -> AbstractContextManager[object]:
-        """The store's lease, waited for as long as the options say."""
+        """The store's lease, waited for as long as the options say, and not after the deadline."""
         # Imported here: a search that finds nothing new to index does not pay for it.
         from commonplace.resilience.lock import waited_for
 
         return waited_for(
             lambda seconds: self.store.writer(wait=seconds),
-            wait=options.wait,
+            wait=min(options.wait, options.deadline.remaining()),
             progress=options.progress,
         )
 
@@ -166,18 +174,18 @@ class IndexSync(NamedTuple):
             if force or not current:
                 return None
             plan = self._plan(live, scans)
-            return None if plan.size else undone(plan)
+            return None if plan.size else idle_report(plan)
         if current:
             plan = self._plan(live, scans)
             quick = plan.quick(at_most, QUICK_BYTES)
-            return undone(plan) if quick is None or not quick.size else None
+            return idle_report(plan) if quick is None or not quick.size else None
         if live is None or not can_answer(live, self.identity):
             size = sum(len(scan.report.documents) for scan in scans)
             return SyncReport(remaining=size) if size > at_most else None
         plan = self._plan(begun_build(self.store, self.identity), scans)
         if plan.first(at_most, QUICK_BYTES).size or not plan.size:
             return None
-        return self._as_live(undone(plan), plan, live, scans)
+        return self._as_live(idle_report(plan), plan, live, scans)
 
     def _write(self, scans: list[SourceScan], options: SyncOptions) -> SyncReport:
         live, at_most = live_build(self.store), options.at_most
@@ -191,7 +199,7 @@ class IndexSync(NamedTuple):
             whole = self._plan(target.build, scans)
         plan = _part(whole, target, at_most)
         if plan is None:
-            return undone(whole)
+            return idle_report(whole)
         indexer = self.indexer()
         report = indexer.apply(
             target.build,
@@ -205,7 +213,7 @@ class IndexSync(NamedTuple):
         if at_most is None:
             indexer.settle(target.build)
         if not target.beside:
-            return report.replace(rebuilding=_progress(plan, report) if plan.rebuilding else None)
+            return report.replace(rebuilding=share_done(plan, report) if plan.rebuilding else None)
         if report.remaining or (
             live is not None
             and can_answer(live, self.identity)
@@ -227,7 +235,7 @@ class IndexSync(NamedTuple):
             known=shown.known,
             hidden=shown.hidden,
             remaining=max(report.remaining, shown.changed),
-            rebuilding=_progress(plan, report),
+            rebuilding=share_done(plan, report),
         )
 
     def _would_lose(
@@ -296,6 +304,11 @@ def freshen(
     If the index cannot be written, a note says so and the search continues with what is there; the
     :class:`~commonplace.errors.UnavailableError` is raised if the index is empty.
     """
+
+    def whole() -> SyncReport:
+        wait = min(_LEASE_SECONDS, until.remaining())
+        return maintain_unasked(manager, embed=False, deadline=until, progress=progress, wait=wait)
+
     try:
         report = maintain_unasked(
             manager,
@@ -307,14 +320,14 @@ def freshen(
         )
         notices = () if report.known else report.notices  # once: when all of the index is new
         if report.remaining and not report.known:
-            report = maintain_unasked(manager, embed=False, deadline=until, progress=progress)
+            report = whole()
             notices = report.notices or notices
     except UnavailableError as error:
         report = checked_report(manager.pending())
         notices = ()
         if isinstance(error, IndexBusyError) and report.remaining and not report.known:
             # Another process is building the first index just now: wait for it, within bounds.
-            report = maintain_unasked(manager, embed=False, deadline=until, progress=progress)
+            report = whole()
             notices = report.notices
         elif report.remaining:
             if not (report.known or report.hidden):
@@ -349,28 +362,11 @@ def _is_whole_index(plan: Plan, target: Target) -> bool:
     return len(plan.read) > _MANY and all(old is None for _, old in plan.read)
 
 
-def _progress(plan: Plan, report: SyncReport) -> tuple[int, int] | None:
-    """(done, of) documents after the ``report`` on ``plan``; ``None`` once all are done."""
-    size = plan.unchanged + len(plan.read) + len(plan.left)
-    return (size - report.remaining, size) if report.remaining else None
-
-
-def undone(plan: Plan) -> SyncReport:
-    """The report of a sync that did nothing of ``plan``."""
-    return SyncReport(
-        unchanged=plan.unchanged,
-        remaining=plan.size + len(plan.left),
-        known=plan.known,
-        hidden=plan.hidden,
-        deferred=len(plan.deferred),
-        rebuilding=plan.rebuilding,
-    )
-
-
 def nothing_found(report: SyncReport) -> tuple[str, ...]:
     """That there are no notes; no line where one is known, left for later, or not readable."""
-    known = (report.added, report.updated, report.unchanged, report.hidden)
-    if any((*known, report.remaining, report.deferred, report.unreadable, report.failed_roots)):
+    indexed = report.added + report.updated + report.unchanged + report.hidden
+    known = indexed or report.known > report.removed
+    if any((known, report.remaining, report.deferred, report.unreadable, report.failed_roots)):
         return ()
     return report.empty or (NO_NOTES,)
 

@@ -18,6 +18,7 @@ from commonplace.text.tokens import has_unspaced
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
+    from commonplace.index.syncing import Freshness
     from commonplace.model.search import Arm, Candidate, Query
     from commonplace.text.analyse import Analyser
 
@@ -277,6 +278,23 @@ def row_start(text: str, start: int) -> int:
     """The beginning of the line in which ``start`` is, if it is a row of a table."""
     line = text.rfind("\n", 0, start) + 1
     return line if text.startswith("|", line) else start
+
+
+def none_of(freshness: Freshness, *, filtered: bool = False) -> str:
+    """The subject of a line on what no note has, which claims no more than the index can tell."""
+    indexed = "indexed " if freshness.stale or freshness.hidden else ""
+    return f"no {indexed}note" + (" that passes the filters" if filtered else "")
+
+
+def unknown_sources(
+    arms: Sequence[Arm], asked: frozenset[str], known: Sequence[str]
+) -> Iterator[str]:
+    """A note on each source that is asked for and not there; a backend may have its own."""
+    if not asked:
+        return
+    answered = {found.chunk.source for arm in arms for found in arm.found}
+    for source in sorted(asked.difference(known, answered)):
+        yield f"there is no source {source!r} here, only {', '.join(known) or 'none'}"
 
 
 _MOST_NAMED = 8

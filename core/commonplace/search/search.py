@@ -26,11 +26,11 @@ from commonplace.model.tuples import NamedTuple
 from commonplace.protocols.contexts import FurtherHits, RankContext, RankerContext
 from commonplace.resilience.deadline import NEVER
 from commonplace.search.choosing import Folding, above, above_as_original, neighbours
-from commonplace.search.presenting import hits_of, unknown_words
+from commonplace.search.presenting import hits_of, none_of, unknown_sources, unknown_words
 from commonplace.text.query import may_name_days, nothing_to_search_for, parse_query, shown_filters
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Sequence
     from datetime import date
 
     from commonplace.config.search import SearchSettings
@@ -160,6 +160,8 @@ class Searcher:
             nothing = nothing_to_search_for(query.text, query.keyword, where)
             return Answer(query, notes=(*notes, nothing))
         arms = search.ask(query, where=where, limit=request.wide)
+        filtered = where != Where() or bool(query.keyword.must_not)
+        none = none_of(search.freshness, filtered=filtered)
         near: tuple[str, ...] = ()
         strict = request.phrases or self._profile != "compat"
         found = any(arm.found for arm in arms if arm.kind != "cosine")
@@ -169,10 +171,10 @@ class Searcher:
             try:
                 arms, query = search.ask(loose, where=where, limit=request.wide), loose
                 if request.phrases and any(arm.found for arm in arms):
-                    near = ("no note has the quoted words side by side; shown is what comes near",)
+                    near = (f"{none} has the quoted words side by side; shown is what comes near",)
             except (UnavailableError, DeclinedError) as error:  # the first answer holds
-                near = (f"no note has all of this; what comes near is missing: {reason_of(error)}",)
-        notes += tuple(self._unknown_sources(arms, request))
+                near = (f"{none} has all of this; what comes near is missing: {reason_of(error)}",)
+        notes += tuple(unknown_sources(arms, request.sources, self._sources))
         notes += (*[note for arm in arms for note in (arm.note, arm.incomplete) if note], *near)
         unknown: tuple[UnknownWord, ...] = ()
         for arm in arms:
@@ -180,7 +182,8 @@ class Searcher:
                 ask = partial(search.ask_again, where=where)
                 unknown = tuple(unknown_words(request.said, arm, self._analyser, ask, query))
         if not any(arm.kind == "cosine" and arm.found for arm in arms):  # which knows no words
-            notes += tuple(word.note for word in unknown)
+            none = none_of(search.freshness)  # words are counted in all chunks
+            notes += tuple(word.note.replace("no note", none, 1) for word in unknown)
         more = partial(search.ask_again, limit=_CANDIDATES_AT_MOST)
         return Answer(query, arms, notes, unknown, more)
 
@@ -283,14 +286,6 @@ class Searcher:
         weights = self._settings.query.hybrid.vector_weight, self._settings.query.hybrid.text_weight
         kinds = {arm.kind for arm in answer.arms if not arm.note}
         return above_as_original(ranked, kinds, configured=configured, asked=asked, weights=weights)
-
-    def _unknown_sources(self, arms: Sequence[Arm], request: Request) -> Iterator[str]:
-        """A note on each source that is asked for and not there; a backend may have its own."""
-        if not request.sources:
-            return
-        answered = {found.chunk.source for arm in arms for found in arm.found}
-        for source in sorted(request.sources.difference(self._sources, answered)):
-            yield f"there is no source {source!r} here, only {', '.join(self._sources) or 'none'}"
 
 
 def _further(answer: Answer, request: Request) -> FurtherHits | None:

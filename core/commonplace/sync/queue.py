@@ -66,8 +66,8 @@ class SyncQueue:
     """Runs ``sync`` for all callers, never twice at once, on the callers' threads.
 
     Requests that arrive while a sync runs are merged into the next one, as the running one may have
-    scanned the files already. The first caller to notice that it has ended runs the next; all whose
-    requests it covers get its report or its error.
+    scanned the files already. The first caller to notice that it has ended runs the next, of those
+    with the most time; all whose requests it covers get its report or its error.
     """
 
     def __init__(self, sync: Callable[[SyncRequest], SyncReport]) -> None:
@@ -123,7 +123,7 @@ class SyncQueue:
                 if call in self._waiting:
                     if self._closed:
                         raise CallerError("this memory is closed", hint="open another one")
-                    if self.running is None:
+                    if self.running is None and self._leads(call):
                         self._waiting.remove(call)
                         self._covered, self._waiting = [call, *self._waiting], []
                         self._thread = threading.get_ident()
@@ -134,6 +134,11 @@ class SyncQueue:
                 look = LOOK_SECONDS if deadline.cancellable else threading.TIMEOUT_MAX
                 self._changed.wait(min(deadline.remaining(), look))
         return None
+
+    def _leads(self, call: _Call) -> bool:
+        """Whether no other one that waits has more time, for whose sync ``call`` has too little."""
+        own = call.request.until.remaining()
+        return all(each.request.until.remaining() <= own for each in self._waiting)
 
     def _run(self, request: SyncRequest) -> None:
         report: SyncReport | None = None

@@ -134,8 +134,11 @@ class SyncService:
         self.changed: Callable[[], frozenset[str] | None] | None = None
 
     def sync(self, request: SyncRequest) -> SyncReport:
-        """The report of a sync that begins after this call; see :class:`SyncQueue`."""
-        return self._queue.run(request._replace(wait=_CALLER_WAITS))
+        """The report of a sync that begins after this call; see :class:`SyncQueue`.
+
+        Whatever it waits for, it does until the request's ``until`` at most.
+        """
+        return self._queue.run(request._replace(wait=_CALLER_WAITS), deadline=request.until)
 
     def watch(self, make: Callable[[Changed], WatcherLike], *, unwatched: bool) -> None:
         """Sync on changes from now on; may be called again.
@@ -187,7 +190,7 @@ class SyncService:
         if end is not None:
             request = request._replace(until=end.sooner(end.remaining() / 2))
         try:
-            return undone(self.sync(request))
+            return undone_in_words(self.sync(request))
         except (UnavailableError, DeclinedError) as error:
             return f"the notes could not be embedded first: {reason_of(error)}"
 
@@ -284,8 +287,9 @@ class SyncService:
 
     def _run(self, request: SyncRequest, history: History) -> SyncReport:
         until = Deadline(inf, cancelled=lambda: self._stopping.is_set() or request.until.expired)
+        wait = min(request.wait, request.until.remaining())
         try:
-            report = self._sync(request, until)
+            report = self._sync(request._replace(wait=wait), until)
         except CommonplaceError as error:
             event = history.ended(request, error)
             if not self._stopping.is_set():
@@ -320,7 +324,7 @@ class SyncService:
             defect = CommonplaceError(f"this is a mistake: {type(error).__name__}: {error}")
             self._publish(history.ended(request, defect))
             return False
-        return not undone(report)
+        return not undone_in_words(report)
 
     def _publish(self, event: SyncEvent | None) -> None:
         if event is None or self._listener is None:
@@ -347,7 +351,7 @@ class History:
         error = outcome if isinstance(outcome, CommonplaceError) else None
         report = outcome if not isinstance(outcome, CommonplaceError) else None
         done = report or SyncReport()
-        problem = reason_of(error) if error is not None else undone(done)
+        problem = reason_of(error) if error is not None else undone_in_words(done)
         since = (self._failing_since or now) if problem else None
         self._failing_since = since
         if isinstance(error, IndexBusyError) and now - (since or now) < _LASTING_SECONDS:
@@ -371,7 +375,7 @@ class History:
         )
 
 
-def undone(report: SyncReport) -> str:
+def undone_in_words(report: SyncReport) -> str:
     """What a sync left that another one may do; ``""`` if it is nothing."""
     lacks = []
     if report.remaining:

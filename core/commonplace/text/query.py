@@ -26,6 +26,10 @@ MOST_FILTERS = 100
 """Filters of a query that have an effect."""
 
 
+_MOST_BITS = 1023
+"""Any whole number of so many bits can be made a float."""
+
+
 def check_search(
     limit: object, min_score: object, sources: object, timeout: object, **texts: object
 ) -> None:
@@ -39,6 +43,8 @@ def check_search(
         _refuse("min_score", "a number from 0 to 1", min_score)
     if timeout is not None and not (_is_number(timeout) and timeout > 0):  # type: ignore[operator]  # it is a number
         _refuse("timeout", "a number of seconds above 0", timeout)
+    if isinstance(timeout, int) and timeout.bit_length() > _MOST_BITS:
+        _refuse("timeout", "a number of seconds that a float can hold", timeout)
     if sources is not None and not (_are_names(sources) and sources):
         _refuse("sources", "a list of one text or more, or left out", sources)
 
@@ -72,7 +78,10 @@ def _are_names(value: object) -> bool:
 
 
 def _refuse(name: str, wanted: str, value: object) -> NoReturn:
-    shown = repr(value)
+    try:
+        shown = repr(value)
+    except ValueError:  # a number of thousands of digits
+        shown = f"that {type(value).__name__}"
     shown = shown if len(shown) <= 40 else f"{shown[:40]}…"
     raise CallerError(f"{name} must be {wanted}, not {shown}")
 

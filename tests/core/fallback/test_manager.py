@@ -11,7 +11,7 @@ from commonplace.errors import CallerError, UnavailableError
 from commonplace.fallback.backend import Backend
 from commonplace.fallback.manager import FallbackMemoryManager
 from commonplace.model.documents import StoreHealth
-from commonplace.model.reports import BackendState
+from commonplace.model.reports import BackendState, SyncReport
 from commonplace.model.search import Query, Where
 from commonplace.resilience.deadline import NEVER
 
@@ -63,6 +63,17 @@ def test_who_answers_in_anothers_place_is_maintained_too(chains: Chains) -> None
     search(chain)
     chain.manager.maintain(deadline=NEVER)
     assert maintained(chain) == [1, 1, 0]
+    chain.close()
+
+
+def test_the_report_is_that_of_the_one_that_answers(chains: Chains) -> None:
+    chain = chains(3, standby="warm")
+    chain.engines[0].mode = "fails"
+    search(chain)
+    for added, engine in enumerate(chain.engines):
+        report = SyncReport(added=added)
+        engine.maintain = lambda report=report, **_: report  # type: ignore[method-assign, misc]
+    assert chain.manager.maintain(deadline=NEVER).added == 1
     chain.close()
 
 
@@ -221,6 +232,25 @@ def test_an_engine_made_while_its_chain_was_closed_is_closed_too(chains: Chains)
     thread.join(10)
     assert engine.closed == 1
     assert str(failed[0]) == "e is closed"
+    chain.close()
+
+
+class ClosedMeanwhile(Backend):
+    """Another thread closes it just before the engine that was made is its own."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name == "_manager" and value is not None:
+            self.close()
+        super().__setattr__(name, value)
+
+
+def test_an_engine_is_closed_too_if_that_was_just_before_its_chain_had_it(chains: Chains) -> None:
+    chain = chains(1)
+    engine = chain.engines[0]
+    backend = ClosedMeanwhile("e", lambda: engine)
+    with pytest.raises(UnavailableError, match="e is closed"):
+        backend.manager()
+    assert engine.closed == 1
     chain.close()
 
 

@@ -29,3 +29,8 @@ def test_a_sync_without_notes_found_nothing_whatever_it_removed() -> None:
 def test_what_was_not_read_is_not_taken_for_nothing(report: SyncReport, line: str) -> None:
     assert nothing_found(report) == ()
     assert warnings_of(report) == [line]
+
+
+def test_an_engine_that_only_says_what_it_knows_is_believed() -> None:
+    assert nothing_found(SyncReport(known=1)) == ()
+    assert nothing_found(SyncReport(known=3, removed=2)) == ()

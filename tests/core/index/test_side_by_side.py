@@ -21,6 +21,8 @@ from commonplace_inmemory.store import InMemoryStore
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from commonplace.model.reports import Progress
+
 PATIENCE = 60.0
 
 
@@ -114,3 +116,23 @@ def test_notes_are_indexed_while_texts_are_embedded(notes: Notes) -> None:
         manager.maintain(deadline=Deadline(inf, cancelled=lambda: True))
     release.set()
     filling.join(PATIENCE)
+
+
+def test_a_callback_of_a_sync_does_not_wait_for_that_sync(notes: Notes) -> None:
+    manager = engine(notes)
+    heard: list[str] = []
+
+    def ask(_: Progress) -> None:
+        try:
+            heard.append(f"{freshen(manager, until=Deadline.after(5)).stale} left")
+        except IndexBusyError as error:
+            heard.append(f"{error}: {error.hint}")
+
+    manager.maintain(deadline=NEVER, progress=ask)
+    this = "the index is being written by this very thread"
+    assert heard[0] == f"{this}: ask once the sync is done, not in its callback"
+    notes.paths.append("b.md")
+    heard.clear()
+    manager.maintain(deadline=NEVER, progress=ask)
+    assert heard[0] == "1 left", "there is something to answer from"
+    assert freshen(manager).stale == 0

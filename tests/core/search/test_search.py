@@ -79,6 +79,29 @@ def test_quotes_that_no_note_holds_are_dropped_and_a_note_says_so(searcher: Sear
     assert answer.notes == ("no note has the quoted words side by side; shown is what comes near",)
 
 
+@pytest.mark.parametrize(
+    ("words", "freshness", "subject"),
+    [
+        ("", Freshness(stale=3), "no indexed note"),
+        ("", Freshness(hidden=(RootFailure("memory", "not for you"),)), "no indexed note"),
+        (" -herring", Freshness(), "no note that passes the filters"),
+        (" path:memory/a.md", Freshness(), "no note that passes the filters"),
+        (" tag:x", Freshness(stale=-1), "no indexed note that passes the filters"),
+    ],
+)
+def test_what_no_note_is_said_to_have_is_what_was_looked_through(
+    searcher: Searcher, words: str, freshness: Freshness, subject: str
+) -> None:
+    asked = Asked((arm(),), (arm("memory/a.md", unknown=frozenset({"tea"})),))
+    asked.freshness = freshness
+    answer = searcher.ask(asked, searcher.request(f'"walrus tea"{words}', limit=5))
+    everywhere = subject.removesuffix(" that passes the filters")
+    assert answer.notes == (
+        f"{subject} has the quoted words side by side; shown is what comes near",
+        f"{everywhere} has 'tea'",
+    )
+
+
 @pytest.mark.parametrize("failure", [DeclinedError("no such query"), UnavailableError("no reply")])
 def test_an_answer_without_the_quotes_that_cannot_be_had_leaves_the_first(
     searcher: Searcher, failure: CommonplaceError

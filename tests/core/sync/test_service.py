@@ -18,8 +18,9 @@ from commonplace.errors import (
     UnavailableError,
 )
 from commonplace.model.reports import Embedding, SyncReport
+from commonplace.resilience.deadline import Deadline
 from commonplace.sync.queue import SyncRequest
-from commonplace.sync.service import History, SyncService, undone
+from commonplace.sync.service import History, SyncService, undone_in_words
 from commonplace.sync.watcher import WatchState
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from commonplace.model.reports import SyncEvent
-    from commonplace.resilience.deadline import Deadline
 
     Making = Callable[..., "House"]
 
@@ -350,6 +350,30 @@ def test_a_sync_before_a_search_that_fails_is_a_note_of_the_search(
     assert left == f"the notes could not be embedded first: {error}"
 
 
+def test_a_sync_before_a_search_waits_for_others_in_half_of_its_time(making: Making) -> None:
+    house = making()
+    assert house.service.before_search(None, None) == ""
+    assert house.service.before_search(Deadline.after(10), None) == ""
+    usual, hasty = (request.wait for request in house.requests)
+    assert usual == 30
+    assert 4 < hasty <= 5
+    begun, release = threading.Event(), threading.Event()
+
+    def slow(*_: object) -> SyncReport:
+        begun.set()
+        assert release.wait(PATIENCE)
+        return SyncReport()
+
+    house.answer = slow
+    other = threading.Thread(target=lambda: house.service.sync(SyncRequest(("demand",))))
+    other.start()
+    assert begun.wait(PATIENCE)
+    left = house.service.before_search(Deadline.after(0.2), None)
+    release.set()
+    other.join(PATIENCE)
+    assert left.endswith("embedded first: another sync took longer than was waited for")
+
+
 def test_a_listener_that_fails_does_no_harm(making: Making) -> None:
     house = making()
     recorder: list[SyncEvent] = []
@@ -434,9 +458,12 @@ def test_a_listener_may_close_the_memory(making: Making) -> None:
 
 
 def test_what_was_left_is_put_in_words() -> None:
-    assert undone(SyncReport(deferred=3, unreadable=(("a.md", "no"),))) == ""
-    assert undone(SyncReport(remaining=1)) == "1 note is not indexed yet"
+    assert undone_in_words(SyncReport(deferred=3, unreadable=(("a.md", "no"),))) == ""
+    assert undone_in_words(SyncReport(remaining=1)) == "1 note is not indexed yet"
     report = SyncReport(
         remaining=2, embedding=Embedding(provider="x", missing=1, batch_note="it queues")
     )
-    assert undone(report) == "2 notes are not indexed yet; 1 text is not embedded yet: it queues"
+    assert (
+        undone_in_words(report)
+        == "2 notes are not indexed yet; 1 text is not embedded yet: it queues"
+    )

@@ -237,6 +237,33 @@ def test_threads_that_ask_at_will_are_all_served() -> None:
     assert queue.running is None
 
 
+def test_a_caller_with_little_time_does_not_run_the_sync_of_one_that_has_more() -> None:
+    release = [threading.Event(), threading.Event()]
+    began: list[threading.Thread] = []
+
+    def sync(_: SyncRequest) -> SyncReport:
+        began.append(threading.current_thread())
+        assert release[len(began) - 1].wait(PATIENCE)
+        return SyncReport(added=len(began))
+
+    queue = SyncQueue(sync)
+    Caller(queue, 1, DEMAND, 0)
+    until(lambda: began)
+    hasty = Caller(queue, 2, DEMAND._replace(until=Deadline.after(PATIENCE)), 0)
+    until(lambda: len(queue._waiting) == 1)
+    patient = Caller(queue, 3, DEMAND, 0)
+    until(lambda: len(queue._waiting) == 2)
+    release[0].set()
+    until(lambda: len(began) == 2)
+    assert began[1] is patient.thread
+    hasty.late.set()
+    hasty.thread.join(PATIENCE)
+    assert isinstance(hasty.error, DeadlineExceededError), "it need not wait for the end"
+    release[1].set()
+    patient.thread.join(PATIENCE)
+    assert patient.report == SyncReport(added=2)
+
+
 def test_a_caller_within_a_round_gets_an_error_instead_of_waiting_for_ever() -> None:
     def sync(request: SyncRequest) -> SyncReport:
         return queue.run(request)

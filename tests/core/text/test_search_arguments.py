@@ -28,6 +28,7 @@ def search(**given: Any) -> None:
         {"min_score": 1.0},
         {"timeout": 0.1},
         {"timeout": inf},
+        {"timeout": 10**300},
         {"sources": ("memory",)},
         {"sources": frozenset({"memory", "sessions"})},
         {"sources": {"memory": 1}.keys()},
@@ -42,7 +43,7 @@ def test_what_a_search_may_be_asked(given: dict[str, Any]) -> None:
     [
         *(({"limit": value}, "max_results") for value in (0, -1, 1001, 10**30, 6.0, True, "6")),
         *(({"min_score": value}, "min_score") for value in (nan, inf, -0.1, 1.1, "0.5", True)),
-        *(({"timeout": value}, "timeout") for value in (0, -1, nan, "1", True)),
+        *(({"timeout": value}, "timeout") for value in (0, -1, nan, "1", True, 10**400)),
         *(
             ({"sources": value}, "sources")
             for value in ("memory", b"m", 3, [1], iter(["a"]), [], ())
@@ -60,6 +61,8 @@ def test_an_error_quotes_little_of_what_it_was_given() -> None:
     with pytest.raises(CallerError) as caught:
         check_texts(path=["x" * 10_000])
     assert len(str(caught.value)) < 100
+    with pytest.raises(CallerError, match=r"max_results must be .*, not that int$"):
+        search(limit=10**5000)
     with pytest.raises(CallerError, match="lines must be a whole number of at least 1, not -1"):
         check_numbers(1, start=3, lines=-1)
 

@@ -102,13 +102,17 @@ class IndexSync(NamedTuple):
             for source in self.sources.values()
         }
 
-    def pending(self, scans: list[SourceScan]) -> SyncReport:
-        """What :meth:`sync` would do; nothing is written."""
+    def pending(self, scans: list[SourceScan], *, look: bool) -> SyncReport:
+        """What :meth:`sync` would do, with ``look`` also what it could not read; writes nothing."""
         live = live_build(self.store)
-        if live is not None and is_current(live, self.identity):
-            return undone(self._plan(live, scans))
-        plan = self._plan(begun_build(self.store, self.identity), scans)
-        return self._as_live(undone(plan), plan, live, scans)
+        plan = self._plan(live, scans)
+        report = undone(plan)
+        if live is None or not is_current(live, self.identity):
+            beside = self._plan(begun_build(self.store, self.identity), scans)
+            report = self._as_live(undone(beside), beside, live, scans)
+            if live is None or not can_answer(live, self.identity):
+                plan = beside
+        return plan.looked(report, self.sources) if look else report
 
     def sync(self, scans: list[SourceScan], options: SyncOptions) -> SyncReport:
         """Index what the scans say has changed; see :meth:`IndexedMemoryManager.maintain`."""
@@ -205,7 +209,7 @@ class IndexSync(NamedTuple):
         if at_most is None:
             indexer.settle(target.build)
         if not target.beside:
-            return report.replace(rebuilding=_progress(plan, report) if plan.rebuilding else None)
+            return report.replace(rebuilding=plan.progress(report) if plan.rebuilding else None)
         if report.remaining or (
             live is not None
             and can_answer(live, self.identity)
@@ -227,7 +231,7 @@ class IndexSync(NamedTuple):
             known=shown.known,
             hidden=shown.hidden,
             remaining=max(report.remaining, shown.changed),
-            rebuilding=_progress(plan, report),
+            rebuilding=plan.progress(report),
         )
 
     def _would_lose(
@@ -347,12 +351,6 @@ def _is_whole_index(plan: Plan, target: Target) -> bool:
     if target.beside or plan.rebuilding is not None:
         return True
     return len(plan.read) > _MANY and all(old is None for _, old in plan.read)
-
-
-def _progress(plan: Plan, report: SyncReport) -> tuple[int, int] | None:
-    """(done, of) documents after the ``report`` on ``plan``; ``None`` once all are done."""
-    size = plan.unchanged + len(plan.read) + len(plan.left)
-    return (size - report.remaining, size) if report.remaining else None
 
 
 def undone(plan: Plan) -> SyncReport:

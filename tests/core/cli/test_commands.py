@@ -286,6 +286,27 @@ def test_doctor_shows_problems_first_and_no_fix_for_what_is_well(
     assert [one["hint"] for one in findings if one["state"] == "ok"] == [""] * passed
 
 
+def test_doctor_and_status_name_a_note_that_cannot_be_read(
+    run: Callable[..., Run], indexed: str
+) -> None:
+    with open(os.path.join(indexed, "memory", "old.md"), "wb") as note:
+        note.write("これは日本語のメモです。".encode("shift-jis"))
+    reason = "it is neither UTF-8 nor UTF-16 nor Western European text"
+    for _ in range(2):
+        ran = run("doctor", "--workspace", indexed)
+        assert ran.code == 1
+        assert f"notes: memory/old.md could not be read: {reason}" in ran.out
+        shown = run("status", "--workspace", indexed).out
+        assert f"Not read       memory/old.md: {reason}" in shown
+        assert "Changed since  0 notes" in shown
+        status = run("status", "--workspace", indexed, "--json").json
+        (unreadable,) = status["unreadable"]
+        assert unreadable["path"] == "memory/old.md"
+        assert unreadable["reason"].startswith(reason)
+        assert (status["stale"], status["dirty"]) == (0, False)
+        assert run("index", "--workspace", indexed).code == 3
+
+
 def test_doctor_warns_of_a_disk_that_is_nearly_full(
     run: Callable[..., Run], workspace: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -591,6 +591,23 @@ def test_config_check_of_nothing_is_right(run: Callable[..., Run], workspace: st
     assert (ran.code, ran.out) == (0, "ok       no file, defaults only\n")
 
 
+def test_config_needs_no_workspace(run: Callable[..., Run], home: Path) -> None:
+    assert run("config", "set", "query.maxResults", "10").code == 0
+    shown = run("config", "show", "--json")
+    assert shown.code == 0
+    settings = {one["key"]: one for one in shown.json["settings"]}
+    assert settings["agents.defaults.memorySearch.query.maxResults"]["value"] == 10
+    assert settings["workspace"]["value"] is settings["indexPath"]["value"] is None
+    assert settings["workspace"]["origin"].startswith("not set: name the folder of your notes ")
+    checked = run("config", "check")
+    assert checked.code == 0
+    assert "warning  workspace: not set: name the folder of your notes " in checked.out
+    assert "ok       " in checked.out
+    (home / "commonplace.json5").write_text("{ nonsense: ", encoding="utf-8")
+    assert run("config", "check").code == 0, "a file of no workspace is read"
+    assert "no workspace is configured" in run("doctor").out
+
+
 def test_config_path_and_schema(run: Callable[..., Run], home: Path) -> None:
     paths = run("config", "path", "--json").json["paths"]
     assert all(path["path"].startswith(str(home)) and not path["exists"] for path in paths)

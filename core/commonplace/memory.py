@@ -277,8 +277,8 @@ class Memory:
 
         It has the section on how to recall, what plugins add, and for a direct chat the curated
         memory and the logs of today and yesterday; or with ``query`` the passages for it instead of
-        these notes. ``budget`` (500 or more) defaults to the key ``limits.maxInjectedChars``. Never
-        raises for what memory cannot do: the text says it.
+        these notes, alone in a small budget. ``budget`` (500 or more) defaults to the key
+        ``limits.maxInjectedChars``. Never raises for what memory cannot do: the text says it.
         """
         from commonplace.tools.recall import recall
         from commonplace.tools.toolset import MemoryTools

@@ -185,6 +185,7 @@ from commonplace.protocols.contexts import RankContext as RankContext
 from commonplace.protocols.contexts import RankerContext as RankerContext
 from commonplace.protocols.contexts import SourceContext as SourceContext
 from commonplace.protocols.contexts import StoreContext as StoreContext
+from commonplace.protocols.managers import LookingManager as LookingManager
 from commonplace.protocols.managers import MemoryManager as MemoryManager
 from commonplace.protocols.managers import PartialManager as PartialManager
 from commonplace.protocols.managers import Ranker as Ranker

@@ -78,6 +78,7 @@ STATUS = Status(
     stale=0,
     writable=True,
     failed_roots=REPORT.failed_roots,
+    unreadable=REPORT.unreadable,
     fallback=FALLBACK,
     providers=(ProviderState(id="p", role="primary", state="ready", since=AT),),
     spaces=(SpaceInfo("s", 3, 1, 1),),

@@ -66,6 +66,8 @@ def _checks(context: Context) -> Iterator[Finding]:
         yield from _journal(memory.settings)
         yield from plugin_findings(memory)
         status = memory.status(deep=True)
+        for path, reason in status.unreadable:
+            yield Finding("problem", "notes", f"{path} could not be read: {reason}")
         yield from _fallback(status)
         yield from provider_findings(status)
         yield from _index(status, memory)

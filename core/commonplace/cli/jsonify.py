@@ -139,7 +139,9 @@ def status_json(status: Status) -> dict[str, Any]:
             for source, files, chunks in status.source_counts
         ],
         "dirty": status.stale > 0,
-        **_parts(status, "stale deferred failed_roots skipped_symlinks"),
+        **_parts(status, "stale deferred"),
+        "unreadable": _pairs(status.unreadable),
+        **_parts(status, "failed_roots skipped_symlinks"),
         **_parts(status, "db_path db_bytes writable config_files"),
         **(left_out_json(status.left_out) if status.left_out is not None else {}),
         "sync": status.sync_state,

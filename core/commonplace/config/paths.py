@@ -264,15 +264,21 @@ def find_workspace(
     env: Mapping[str, str],
     agents: Agents,
     folders: tuple[str, ...],
+    *,
+    needed: bool = True,
 ) -> tuple[str, str]:
     """The absolute workspace of agent ``id_``, and who named it.
 
-    Raises :class:`~commonplace.errors.ConfigError` if nothing does.
+    Raises :class:`~commonplace.errors.ConfigError` if nothing does; unless it is ``needed``, it is
+    ``""`` then.
     """
-    if workspace:
-        return absolute(workspace, env), "argument"
-    if named := given(env, "COMMONPLACE_WORKSPACE"):
-        return absolute(named, env), "environment variable COMMONPLACE_WORKSPACE"
+    variable = "COMMONPLACE_WORKSPACE"
+    for named, origin in (
+        (workspace, "argument"),
+        (given(env, variable), f"environment variable {variable}"),
+    ):
+        if named:
+            return absolute(named, env), origin
     if (own := agents.workspace(id_)) is not None:
         return own.value, own.layer.file
     common = agents.common_workspace
@@ -284,4 +290,9 @@ def find_workspace(
                 return path, "the original's folder of this agent"
     if common is not None:
         return common.value, common.layer.file
-    return default_workspace(env, folders, os.getcwd()), "default"
+    try:
+        return default_workspace(env, folders, os.getcwd()), "default"
+    except ConfigError as error:
+        if needed:
+            raise
+        return "", f"not set: {error.hint}"

@@ -52,15 +52,19 @@ class CheckReport(Group):
 
 
 def check(
-    *, absence: Callable[[str, str], str] | None = None, **arguments: Unpack[Arguments]
+    *,
+    absence: Callable[[str, str], str] | None = None,
+    needed: bool = True,
+    **arguments: Unpack[Arguments],
 ) -> CheckReport:
     """Everything wrong with the configuration that the same arguments would load.
 
     ``absence`` returns why no plugin registers an id of a kind, or ``""``. An embedding provider
     that no plugin registers is a warning, because memory then answers by keyword; any other part
-    is a problem. Raises nothing: a missing workspace is reported as a problem, too.
+    is a problem. Raises nothing: that no workspace is set is reported as a problem, too, or as a
+    warning if none is ``needed``.
     """
-    resolution = resolve(**arguments)
+    resolution = resolve(**arguments, needed=needed)
     problems, hint = [*resolution.problems, *resolution.refused, *_no_zone(resolution)], ""
     if resolution.error is not None:
         problems.append(ConfigProblem("configuration", 0, "", str(resolution.error)))
@@ -152,12 +156,13 @@ class Explained(Group):
     about: str = setting("What it does.", default="")
 
 
-def explain(**arguments: Unpack[Arguments]) -> tuple[Explained, ...]:
+def explain(*, needed: bool = True, **arguments: Unpack[Arguments]) -> tuple[Explained, ...]:
     """All settings that the same arguments would load.
 
-    Raises :class:`~commonplace.errors.ConfigError` with every problem of every file.
+    Unless a workspace is ``needed``, it may be none. Raises
+    :class:`~commonplace.errors.ConfigError` with every problem of every file.
     """
-    resolution = resolve(**arguments)
+    resolution = resolve(**arguments, needed=needed)
     return tuple(_explained(resolution, resolution.settings_or_raise(), arguments.get("sections")))
 
 
@@ -197,11 +202,12 @@ def _explained(
     resolution: Resolution, settings: Settings, sections: Callable[[str], type | None] | None
 ) -> Iterator[Explained]:
     yield Explained(key="agent", value=settings.agent, origin=resolution.agent_origin)
-    yield Explained(key="workspace", value=settings.workspace, origin=resolution.workspace_origin)
+    place, origin = settings.workspace or None, resolution.workspace_origin
+    yield Explained(key="workspace", value=place, origin=origin)
     resolved: tuple[tuple[str, Any], ...] = (
         ("stateDir", settings.state_dir),
         ("cacheDir", settings.cache_dir),
-        ("indexPath", settings.index_path),
+        ("indexPath", settings.index_path if place is not None else None),
         ("plugins.slots.memory", settings.slot),
         ("configFiles", list(settings.config_files)),
     )

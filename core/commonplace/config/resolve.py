@@ -171,8 +171,12 @@ def resolve(
     config: Config = None,
     env: Mapping[str, str] | None = None,
     sections: Callable[[str], type | None] | None = None,
+    needed: bool = True,
 ) -> Resolution:
-    """Everything that :func:`~commonplace.config.load.load_settings` does, with every detail."""
+    """Everything that :func:`~commonplace.config.load.load_settings` does, with every detail.
+
+    Where no workspace is ``needed`` and none is set, it is ``""``, and a warning says so.
+    """
     env = os.environ if env is None else env
     resolution = Resolution()
     shapes = Shapes(sections)
@@ -185,13 +189,18 @@ def resolve(
     agents = Agents(findings)
     try:
         id_, resolution.agent_origin = find_agent(agent, env, agents)
-        place, resolution.workspace_origin = find_workspace(workspace, id_, env, agents, folders)
+        place, resolution.workspace_origin = find_workspace(
+            workspace, id_, env, agents, folders, needed=needed
+        )
     except ConfigError as error:
         resolution.error = error
         _collect(resolution, readers)
         return resolution
-    path = os.path.join(place, paths.WORKSPACE_FILE)
-    own = _workspaces_own(path, place, wide, shapes, resolution) if os.path.lexists(path) else None
+    own = None
+    if not place:
+        resolution.warnings.append(f"workspace: {resolution.workspace_origin}")
+    elif os.path.lexists(path := os.path.join(place, paths.WORKSPACE_FILE)):
+        own = _workspaces_own(path, place, wide, shapes, resolution)
     if own is not None:  # behind all others: it must not override what the user has set
         readers.append(own.reader)
         findings.append(own)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from _thread import allocate_lock  # threading takes a millisecond to import
 from functools import partial
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar, cast
 
 from commonplace.errors import (
     CommonplaceError,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from commonplace.model.reports import ProgressCallback, SyncReport
     from commonplace.model.search import Arm, Fallback, Query, Where
-    from commonplace.protocols.managers import MemoryManager
+    from commonplace.protocols.managers import LookingManager, MemoryManager
     from commonplace.resilience.bounded_call import Worker
     from commonplace.resilience.breaker import CircuitBreaker
 
@@ -195,11 +195,18 @@ class Backend:
         self.guard.let_through("search")  # a rebuilt index may be all that was missing
         return report
 
-    def pending(self) -> SyncReport:
-        """What :meth:`maintain` would find to do; nothing is counted for or against the backend."""
-        return self.probe(
-            lambda manager: checked_report(manager.pending()), Deadline.after(PROBE_SECONDS)
-        )
+    def pending(self, *, look: bool = False) -> SyncReport:
+        """What :meth:`maintain` would find to do; nothing is counted for or against the backend.
+
+        With ``look``, it names what cannot be read, where the backend can tell.
+        """
+
+        def pending(manager: MemoryManager) -> SyncReport:
+            if look and "look" in manager.capabilities:
+                return checked_report(cast("LookingManager", manager).pending(look=True))
+            return checked_report(manager.pending())
+
+        return self.probe(pending, Deadline.after(PROBE_SECONDS))
 
     def health(self, *, deep: bool = False) -> ManagerHealth:
         """The health as far as searching goes: unavailable also while it fails, or without index.

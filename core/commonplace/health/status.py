@@ -102,6 +102,7 @@ def status_of(
         writable=store.writable,
         config_files=settings.config_files,
         failed_roots=pending.failed_roots,
+        unreadable=pending.unreadable,
         skipped_symlinks=pending.skipped_symlinks,
         fallback=_fallback(found.states, backend) or provider.fallback,
         notices=tuple(dict.fromkeys(warnings)),
@@ -160,7 +161,7 @@ def _status_of_backends(
         return _Found(health, "", status.states)
     pending = _Found().pending
     try:
-        pending = status.active.pending()
+        pending = status.active.pending(look=True)
     except CommonplaceError as error:
         warnings.append(f"the notes could not be compared with the index: {error}")
     return _Found(health, status.active.id, status.states, pending)

@@ -53,7 +53,7 @@ class IndexedMemoryManager:
     says when another chunker than ``chunker`` is used.
     """
 
-    capabilities: ClassVar[frozenset[str]] = frozenset({"eager", "paths"})
+    capabilities: ClassVar[frozenset[str]] = frozenset({"eager", "look", "paths"})
 
     def __init__(  # noqa: PLR0913 - the parts of one engine
         self,
@@ -151,11 +151,11 @@ class IndexedMemoryManager:
             if arm.found:
                 yield arm._replace(name=f"{arm.name}:{word}", unknown=frozenset())
 
-    def pending(self) -> SyncReport:
-        """Compare stamps and count; opens no file, writes nothing."""
+    def pending(self, *, look: bool = False) -> SyncReport:
+        """Compare stamps and count; writes nothing, and opens no file unless it is to ``look``."""
         sync, cut = self._agreed(writes=False)
         scans = sync.scan(eager=False)
-        return with_scans(sync.pending(scans), scans).replace(cut=cut)
+        return with_scans(sync.pending(scans, look=look), scans).replace(cut=cut)
 
     def maintain(
         self,

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, cast
 
 from commonplace.errors import UnavailableError
 from commonplace.files.roots import file_stamp
-from commonplace.host.border import scanned
+from commonplace.host.border import read_of, scanned
 from commonplace.index.builds import fingerprint_of, is_current
 from commonplace.model.reports import SyncReport
 from commonplace.model.tuples import NamedTuple, Record
+from commonplace.resilience.deadline import Deadline
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from commonplace.model.documents import (
         Build,
@@ -33,6 +34,7 @@ TICK_NS = 20_000_000
 
 _COARSE_WINDOW_NS = 2_000_000_000
 _NO_TIME = -1
+_LOOK_SECONDS = 0.5
 
 _COMPARED = 64
 """Comparing so many bytes takes at most as long as cutting and analysing one."""
@@ -123,13 +125,35 @@ class Plan(NamedTuple):
             return None
         return self.unchanged, self.unchanged + len(self.read) + len(self.left)
 
+    def progress(self, report: SyncReport) -> tuple[int, int] | None:
+        """(done, of) documents after the ``report`` on this; ``None`` once all are done."""
+        size = self.unchanged + len(self.read) + len(self.left)
+        return (size - report.remaining, size) if report.remaining else None
+
+    def looked(self, report: SyncReport, sources: Mapping[str, Source]) -> SyncReport:
+        """``report``, where nothing of this is done yet, with what of it cannot be read.
+
+        Looks for half a second: all that a sync leaves is what it could not read, and that is soon
+        found. New documents among it are not counted as remaining, as after a sync.
+        """
+        deadline = Deadline.after(_LOOK_SECONDS)
+        unreadable: list[tuple[str, str]] = []
+        new = 0
+        for ref, old in self.read:
+            if deadline.expired or _is_same_file(ref, old):
+                continue  # the same was read, and is only to be cut in another way
+            try:
+                _open(sources[ref.source], ref)
+            except OSError as error:
+                unreadable.append((ref.path, error.strerror or str(error)))
+                new += old is None
+        return report.replace(unreadable=tuple(unreadable), remaining=report.remaining - new)
+
     def without_large(self, largest: int) -> Plan:
         """The plan with documents of more than ``largest`` bytes to read moved to ``left``."""
         left = tuple(pair for pair in self.read if _weight(*pair) > largest)
-        if not left:
-            return self
         read = tuple(pair for pair in self.read if _weight(*pair) <= largest)
-        return self._replace(read=read, left=(*self.left, *left))
+        return self._replace(read=read, left=(*self.left, *left)) if left else self
 
     def quick(self, at_most: int, largest: int) -> Plan | None:
         """What can be done during a search: up to ``at_most`` documents, none of them large.
@@ -253,12 +277,6 @@ def idle_report(plan: Plan) -> SyncReport:
     )
 
 
-def share_done(plan: Plan, report: SyncReport) -> tuple[int, int] | None:
-    """(done, of) documents after the ``report`` on ``plan``; ``None`` once all are done."""
-    size = plan.unchanged + len(plan.read) + len(plan.left)
-    return (size - report.remaining, size) if report.remaining else None
-
-
 def with_scans(report: SyncReport, scans: Sequence[SourceScan]) -> SyncReport:
     """``report``, with what the scans could not look at."""
     return report.replace(
@@ -336,6 +354,15 @@ def _weight(ref: DocumentRef, old: StoredDocument | None) -> int:
     if not 0 <= before <= size:
         return size
     return max(size - before, size // _COMPARED)
+
+
+def _open(source: Source, ref: DocumentRef) -> None:
+    """Raise ``OSError`` if ``ref`` cannot be read; of one that grows only the start is tried."""
+    if "growing" not in source.capabilities:
+        read_of(source, ref)
+        return
+    with cast("GrowingSource", source).segments(ref) as segments:
+        next(iter(segments or ()), None)
 
 
 def _is_same_file(ref: DocumentRef, old: StoredDocument | None) -> bool:

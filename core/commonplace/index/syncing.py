@@ -22,7 +22,6 @@ from commonplace.index.planning import (
     lies_under,
     plan_changes,
     scan_sources,
-    share_done,
 )
 from commonplace.model.reports import Progress, SyncReport
 from commonplace.model.tuples import NamedTuple
@@ -110,13 +109,17 @@ class IndexSync(NamedTuple):
             for source in self.sources.values()
         }
 
-    def pending(self, scans: list[SourceScan]) -> SyncReport:
-        """What :meth:`sync` would do; nothing is written."""
+    def pending(self, scans: list[SourceScan], *, look: bool) -> SyncReport:
+        """What :meth:`sync` would do, with ``look`` also what it could not read; writes nothing."""
         live = live_build(self.store)
-        if live is not None and is_current(live, self.identity):
-            return idle_report(self._plan(live, scans))
-        plan = self._plan(begun_build(self.store, self.identity), scans)
-        return self._as_live(idle_report(plan), plan, live, scans)
+        plan = self._plan(live, scans)
+        report = idle_report(plan)
+        if live is None or not is_current(live, self.identity):
+            beside = self._plan(begun_build(self.store, self.identity), scans)
+            report = self._as_live(idle_report(beside), beside, live, scans)
+            if live is None or not can_answer(live, self.identity):
+                plan = beside
+        return plan.looked(report, self.sources) if look else report
 
     def sync(self, scans: list[SourceScan], options: SyncOptions) -> SyncReport:
         """Index what the scans say has changed; see :meth:`IndexedMemoryManager.maintain`."""
@@ -213,7 +216,7 @@ class IndexSync(NamedTuple):
         if at_most is None:
             indexer.settle(target.build)
         if not target.beside:
-            return report.replace(rebuilding=share_done(plan, report) if plan.rebuilding else None)
+            return report.replace(rebuilding=plan.progress(report) if plan.rebuilding else None)
         if report.remaining or (
             live is not None
             and can_answer(live, self.identity)
@@ -235,7 +238,7 @@ class IndexSync(NamedTuple):
             known=shown.known,
             hidden=shown.hidden,
             remaining=max(report.remaining, shown.changed),
-            rebuilding=share_done(plan, report),
+            rebuilding=plan.progress(report),
         )
 
     def _would_lose(

@@ -152,7 +152,8 @@ class Status(Record):
 
     ``backend`` is active. ``stale`` counts files that changed since they were indexed, -1 when
     the tree was not looked at; ``deferred`` those that have grown by too little to be indexed
-    again before a sync is asked for. ``db_path`` and ``db_bytes`` are of the derived index.
+    again before a sync is asked for, and ``unreadable`` are (path, reason) of those that cannot be
+    read. ``db_path`` and ``db_bytes`` are of the derived index.
     ``notices`` are one-line words on all problems and on what was repaired, each
     with its reason; ``problems`` are what a deep check found.
 
@@ -201,6 +202,7 @@ class Status(Record):
     left_out: LeftOut | None = None
     watchers: tuple[WatchingProcess, ...] = ()
     groups: StatusGroups | None = None
+    unreadable: tuple[tuple[str, str], ...] = ()
 
 
 _NARROWER = "name a folder in it with --workspace"

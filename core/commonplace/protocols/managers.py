@@ -20,7 +20,7 @@ class MemoryManager(Protocol):
     def capabilities(self) -> frozenset[str]:
         """What it can: ``eager`` if :meth:`maintain` takes the argument of that name.
 
-        ``paths`` for a :class:`PartialManager`.
+        ``paths`` for a :class:`PartialManager`, ``look`` for a :class:`LookingManager`.
         """
         ...
 
@@ -96,6 +96,18 @@ class PartialManager(MemoryManager, Protocol):
         They are absolute paths of files or folders, of any source. ``None`` says nothing of what
         has changed. What a call has left undone, for an error or for its deadline, is its own to
         remember, and so is whatever else lets it compare everything.
+        """
+        ...
+
+
+class LookingManager(MemoryManager, Protocol):
+    """Declares ``look``: it finds what cannot be read before it is to index it."""
+
+    def pending(self, *, look: bool = False) -> SyncReport:
+        """As that of any manager; with ``look``, what has changed is opened.
+
+        What cannot be read is in ``unreadable``, as far as that is found within a second, and of
+        the new documents among it none is counted in ``remaining``.
         """
         ...
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _CURATED = ("MEMORY.md", "memory.md")
 _CURATED_SHARE = 0.6  # of the budget, where daily logs follow
 _SECTIONS_SHARE = 1 / 3  # of what the instructions leave: all sections of plugins together
+_LEAST_ANSWER = 500  # characters for the passages, or nothing stands beside them
 _MORE = "\n(The rest of this section is left out.)\n"
 
 
@@ -48,6 +49,7 @@ def recall(
     """The block for a session's start, or with ``query`` what is found for it instead of the notes.
 
     With a query, what plugins recall comes first, in half of the room at most, then passages.
+    Where these would have less than 500 characters, they are all that is shown.
 
     ``budget`` are characters for all of it, by default those of ``tools``. ``sections`` are what
     plugins add, in their order; they are cut where all together are longer than a third of it, if
@@ -56,16 +58,18 @@ def recall(
     log that does not fit, its end. Notes that cannot be read are left out.
     """
     budget = budget or tools.budget
-    parts = [tools.instructions]
-    share = _SECTIONS_SHARE if tools.direct or query is not None else 1
-    parts += _sections(sections, int((budget - len(parts[0])) * share))
+    parts: list[str] = []
+    if query is None or budget - len(tools.instructions) >= _LEAST_ANSWER:
+        parts.append(tools.instructions)
+        share = _SECTIONS_SHARE if tools.direct or query is not None else 1
+        parts += _sections(sections, int((budget - len(parts[0])) * share))
     left = budget - sum(map(len, parts)) - len(parts)
     if query is not None:
         if added := tools.recalled(query, budget=max(left // 2, 0)):
             parts.append(added)
             left -= len(added) + 1
         answer = tools.call("memory_search", {"query": query}, budget=max(left, 0))
-        parts.append(answer.text)
+        parts.append(answer.text[: max(left, 0)] if answer.failed else answer.text)
         found = dict.fromkeys(hit["path"] for hit in answer.data.get("results", ()))
         return Recall(text="\n".join(parts), paths=tuple(found))
     if not tools.direct:
@@ -135,7 +139,8 @@ def _note(tools: MemoryTools, path: str, room: int, *, tail: bool) -> tuple[str,
     except (NoteNotFoundError, PathNotAllowedError):
         return "", True
     except CommonplaceError as error:
-        return f"({path} is left out: {error})", False
+        words = f"({path} is left out: {error})"
+        return (words if len(words) <= room else ""), False
     if not note.text.strip():
         return "", True
     whole = _shown(note.text, note, note.start_line, note.end_line)

@@ -286,6 +286,27 @@ def test_doctor_shows_problems_first_and_no_fix_for_what_is_well(
     assert [one["hint"] for one in findings if one["state"] == "ok"] == [""] * passed
 
 
+def test_doctor_and_status_name_a_note_that_cannot_be_read(
+    run: Callable[..., Run], indexed: str
+) -> None:
+    with open(os.path.join(indexed, "memory", "old.md"), "wb") as note:
+        note.write("これは日本語のメモです。".encode("shift-jis"))
+    reason = "it is neither UTF-8 nor UTF-16 nor Western European text"
+    for _ in range(2):
+        ran = run("doctor", "--workspace", indexed)
+        assert ran.code == 1
+        assert f"notes: memory/old.md could not be read: {reason}" in ran.out
+        shown = run("status", "--workspace", indexed).out
+        assert f"Not read       memory/old.md: {reason}" in shown
+        assert "Changed since  0 notes" in shown
+        status = run("status", "--workspace", indexed, "--json").json
+        (unreadable,) = status["unreadable"]
+        assert unreadable["path"] == "memory/old.md"
+        assert unreadable["reason"].startswith(reason)
+        assert (status["stale"], status["dirty"]) == (0, False)
+        assert run("index", "--workspace", indexed).code == 3
+
+
 def test_doctor_warns_of_a_disk_that_is_nearly_full(
     run: Callable[..., Run], workspace: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -568,6 +589,23 @@ def test_config_show_has_the_sections_of_plugins(
 def test_config_check_of_nothing_is_right(run: Callable[..., Run], workspace: str) -> None:
     ran = run("config", "check", "--workspace", workspace)
     assert (ran.code, ran.out) == (0, "ok       no file, defaults only\n")
+
+
+def test_config_needs_no_workspace(run: Callable[..., Run], home: Path) -> None:
+    assert run("config", "set", "query.maxResults", "10").code == 0
+    shown = run("config", "show", "--json")
+    assert shown.code == 0
+    settings = {one["key"]: one for one in shown.json["settings"]}
+    assert settings["agents.defaults.memorySearch.query.maxResults"]["value"] == 10
+    assert settings["workspace"]["value"] is settings["indexPath"]["value"] is None
+    assert settings["workspace"]["origin"].startswith("not set: name the folder of your notes ")
+    checked = run("config", "check")
+    assert checked.code == 0
+    assert "warning  workspace: not set: name the folder of your notes " in checked.out
+    assert "ok       " in checked.out
+    (home / "commonplace.json5").write_text("{ nonsense: ", encoding="utf-8")
+    assert run("config", "check").code == 0, "a file of no workspace is read"
+    assert "no workspace is configured" in run("doctor").out
 
 
 def test_config_path_and_schema(run: Callable[..., Run], home: Path) -> None:

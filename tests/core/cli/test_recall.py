@@ -42,8 +42,10 @@ def test_a_channel_sees_no_notes(run: Callable[..., Ran], indexed: str) -> None:
 
 def test_too_small_a_budget_is_refused(run: Callable[..., Ran], indexed: str) -> None:
     ran = run("recall", "--workspace", indexed, "--budget", "20")
-    assert ran.code == 1
-    assert "budget must be a whole number of at least 500, not " in ran.err
+    assert ran.code == 2
+    assert "--budget 20 is too small: it must be at least 500" in ran.err
+    assert "fix: commonplace recall --budget 500" in ran.err
+    assert run("recall", "--workspace", indexed, "--budget", "500").code == 0
 
 
 def test_json_names_the_notes_that_passages_are_from(run: Callable[..., Ran], indexed: str) -> None:

@@ -89,3 +89,12 @@ def test_a_damaged_journal_is_named_by_the_commands(
     ran = run("undo")
     assert ran.code == 1
     assert "line 2 of the journal cannot be read" in ran.err
+
+
+@pytest.mark.parametrize("text", ["", "  \n"])
+@pytest.mark.usefixtures("notes")
+def test_an_empty_text_is_a_usage_error(run: Callable[..., Run], text: str) -> None:
+    for command in (("remember",), ("correct", "MEMORY.md#L3")):
+        ran = run(*command, text)
+        assert ran.code == 2
+        assert ran.err.startswith("commonplace: the text is empty\n  fix: give its words, or - ")

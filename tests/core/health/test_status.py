@@ -39,7 +39,8 @@ class Active:
         self.id = id_
         self._pending = pending
 
-    def pending(self) -> SyncReport:
+    def pending(self, *, look: bool = False) -> SyncReport:
+        assert look
         if isinstance(self._pending, Exception):
             raise self._pending
         return self._pending

@@ -9,7 +9,7 @@ import pytest
 
 from commonplace.files.roots import FileStamp
 from commonplace.index.documents import DocumentProcessor
-from commonplace.index.planning import is_unsettled
+from commonplace.index.planning import Plan, is_unsettled
 from commonplace.model.chunks import AppendDocument, PutDocument, TouchDocument
 from commonplace.model.documents import (
     Document,
@@ -19,6 +19,7 @@ from commonplace.model.documents import (
     Stamp,
     StoredDocument,
 )
+from commonplace.model.reports import SyncReport
 from commonplace.resilience.deadline import NEVER
 from commonplace.text.analyse import make_analyser
 from commonplace_chunkers.lines import LinesChunker
@@ -159,6 +160,22 @@ def test_what_cannot_be_read_to_its_end_is_unreadable() -> None:
     outcome = made.processor.process(REF, None, "r", made.changes.append, deadline=NEVER)
     assert outcome == ("unreadable", "Input/output error")
     assert made.changes == []
+
+
+def test_what_of_a_plan_cannot_be_read_is_named_before_any_of_it_is_done() -> None:
+    made = Made()
+    old = stored("one", "1 1")
+    reason = (REF.path, "Input/output error")
+    for before, remaining in ((None, 0), (old, 1), (old._replace(stamp=STAMP), 1)):
+        plan = Plan(((REF, before),), (), 0, 0)
+        looked = plan.looked(SyncReport(remaining=1), {"log": made.log})
+        assert (looked.unreadable, looked.remaining) == ((), 1)
+        made.log.breaks = True
+        looked = plan.looked(SyncReport(remaining=1), {"log": made.log})
+        changed = before is None or before.stamp != STAMP
+        assert looked.unreadable == ((reason,) if changed else ())
+        assert looked.remaining == remaining
+        made.log.breaks = False
 
 
 def test_what_was_written_before_it_was_looked_at_may_change_unseen() -> None:

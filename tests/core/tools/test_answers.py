@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -91,12 +92,25 @@ def test_no_text_opens_or_closes_a_fence(snippets: list[str], path: str) -> None
     assert fences(read.text.replace(DATA_NOTICE, "")) in ((1, 1), (0, 0))
 
 
-@given(st.lists(HOSTILE, max_size=6), st.integers(500, 3_000))
-def test_an_answer_stays_within_its_budget(snippets: list[str], budget: int) -> None:
+@given(st.lists(HOSTILE, max_size=6), st.integers(0, 3_000), st.lists(HOSTILE, max_size=3))
+def test_an_answer_stays_within_its_budget(
+    snippets: list[str], budget: int, notes: list[str]
+) -> None:
     hits = [hit(snippet * 5) for snippet in snippets]
-    answer = found(result(*hits), hits, Shape(budget, cited=True))
+    answer = found(result(*hits, notes=tuple(notes)), hits, Shape(budget, cited=True))
     assert len(answer.text) <= budget
     assert len(answer.data["results"]) + answer.data["omitted"] == len(hits)
+
+
+@pytest.mark.parametrize("cited", [True, False])
+def test_the_best_passage_is_shown_in_any_budget_that_has_room_for_its_fence(cited: bool) -> None:
+    hits = [hit("the text " * 99, heading=("A long heading", "of some words")), hit("other " * 99)]
+    notes = ("a note may be cut, yet the passage is what was asked for",)
+    for budget in range(230, 700):
+        shown = result(*hits, notes=notes).as_prompt(budget=budget, citations=cited)
+        assert len(shown) <= budget
+        assert "the text the text" in shown
+        assert fences(shown.removeprefix(DATA_NOTICE)) == (1, 1)
 
 
 def test_a_passage_is_cut_where_no_grapheme_is_split() -> None:

@@ -125,6 +125,22 @@ def test_a_question_shows_passages_instead_of_notes(home: Path) -> None:
     assert "Log of" not in shown.text
 
 
+@pytest.mark.parametrize("budget", range(500, 1_000, 50))
+def test_the_best_passage_is_in_the_smallest_budget(home: Path, budget: int) -> None:
+    long = "".join(f"The key of door {number} is under the mat. " for number in range(60))
+    (home / "notes" / "MEMORY.md").write_text(f"# A heading of some length\n\n{long}\n")
+    (home / "notes" / "memory" / "broken.md").write_bytes("日本語のメモです。".encode("shift-jis"))
+    with opened(home) as memory:
+        shown = memory.recall(query="where is the key", budget=budget)
+        assert len(shown.text) <= budget
+        assert shown.text.count(" is under the mat") > 1
+        assert shown.paths == ("MEMORY.md",)
+        assert "broken.md could not be" in shown.text
+        group = memory.recall(query="where is the key", budget=budget, session_key=GROUP)
+        assert len(group.text) <= budget
+        assert len(memory.recall(budget=budget).text) <= budget
+
+
 def test_what_cannot_be_searched_is_said(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object, **__: object) -> None:
         raise CallerError("closed")
@@ -140,7 +156,7 @@ def test_a_budget_that_holds_nothing_is_refused(home: Path) -> None:
 
 
 @settings(max_examples=60)
-@given(budget=st.integers(1000, 6000), curated=st.text(max_size=4000), log=st.text(max_size=4000))
+@given(budget=st.integers(500, 6000), curated=st.text(max_size=4000), log=st.text(max_size=4000))
 def test_the_block_stays_within_its_budget(
     tmp_path_factory: pytest.TempPathFactory, budget: int, curated: str, log: str
 ) -> None:

@@ -170,12 +170,13 @@ def _spelt_alike(key: str) -> str:
 def _show(context: Context, *, changed: bool, key: str | None) -> int:
     from json import dumps
 
-    from commonplace.config.load import load_settings
     from commonplace.config.reports import explain
+    from commonplace.config.resolve import resolve
 
     asked = context.arguments()
-    accesses = _accesses(context.plugin_host(), load_settings(**asked), context.env)
-    settings = (*explain(**asked), *accesses)
+    resolved = resolve(**asked, needed=False).settings_or_raise()
+    accesses = _accesses(context.plugin_host(), resolved, context.env)
+    settings = (*explain(**asked, needed=False), *accesses)
     if changed:
         settings = tuple(item for item in settings if item.origin != "default")
     if key:
@@ -264,7 +265,7 @@ def _check(context: Context) -> int:
     from commonplace.config.reports import check
 
     host = context.plugin_host()
-    report = check(**context.arguments(), absence=host.absence)
+    report = check(**context.arguments(), absence=host.absence, needed=False)
     report = report.evolve(warnings=(*report.warnings, *host.switch_notices()))
     code = NOT_VALID if report.problems else DONE
     if context.json:

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from commonplace.cli.context import Context
 
 
+_LEAST_BUDGET = 500  # as Memory.recall has it
+
+
 class RecallCommand:
     """Prints what an agent is shown at a session's start, or for a question."""
 
@@ -28,7 +31,7 @@ class RecallCommand:
         """Add the arguments."""
         about = "passages for a question, instead of the curated memory and the latest logs"
         argument(parser, "--query", "Q", about)
-        about = "most characters, at least 500 (default: limits.maxInjectedChars)"
+        about = f"most characters, at least {_LEAST_BUDGET} (default: limits.maxInjectedChars)"
         argument(parser, "--budget", "N", about, type=positive_int)
         about = "the chat that is shown it; a group or channel sees no curated memory"
         argument(parser, "--session-key", "KEY", about, default="")
@@ -37,6 +40,11 @@ class RecallCommand:
         """Print the block."""
         if args.query is not None and not args.query.strip():
             raise UsageError("the query is empty", hint=self.examples[1])
+        if args.budget is not None and args.budget < _LEAST_BUDGET:
+            raise UsageError(
+                f"--budget {args.budget} is too small: it must be at least {_LEAST_BUDGET}",
+                hint=f"commonplace recall --budget {_LEAST_BUDGET}",
+            )
         with context.open_memory() as memory:
             shown = memory.recall(
                 query=args.query, budget=args.budget, session_key=args.session_key

@@ -194,6 +194,8 @@ def _facts(status: Status) -> Iterator[tuple[str, str]]:
         yield "Note", line
     for failure in status.failed_roots:
         yield "Not scanned", f"{failure.root or 'the workspace'}: {failure.reason}"
+    for path, reason in status.unreadable:
+        yield "Not read", f"{path}: {reason}"
     if status.skipped_symlinks:
         yield "Not followed", count(status.skipped_symlinks, "symbolic link")
     yield from _fallback(status)

@@ -70,6 +70,8 @@ def _change(context: Context, change: Callable[[Writer], Receipt], command: str)
 
 def _text(given: str) -> str:
     """The text of an argument; ``-`` is what standard input has."""
+    if not given.strip():
+        raise UsageError("the text is empty", hint="give its words, or - to read them from input")
     if given != "-":
         return given
     if sys.stdin is None:

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from commonplace_audit.findings import AuditFinding
 
 
+_SHOWN = 40  # lines of a diff: that which deletes a note has all of it
+
+
 class AuditCommand:
     """Audits the notes of one workspace."""
 
@@ -87,8 +90,11 @@ def _show(found: Audit, context: Context) -> None:
         context.line(f"  {finding.text}")
         if finding.hint:
             context.line(f"  hint: {finding.hint}")
-        for line in finding.diff.splitlines():
+        lines = finding.diff.splitlines()
+        for line in lines[:_SHOWN]:
             context.line(f"    {line}")
+        if len(lines) > _SHOWN:
+            context.line(f"    … {count(len(lines) - _SHOWN, 'more line')}: --diff prints all")
     for path, reason in found.unreadable:
         context.note(f"{path} is not audited: {reason}")
     if found.silenced:

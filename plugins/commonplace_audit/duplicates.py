@@ -14,7 +14,7 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from commonplace.plugin import NamedTuple, prose_lines, split_lines
-from commonplace_audit.findings import AuditFinding, diff_of, quoted
+from commonplace_audit.findings import AuditFinding, deletion_of, diff_of, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -52,16 +52,28 @@ def duplicates(notes: Sequence[AuditedNote]) -> Iterator[AuditFinding]:
     """The pairs of notes that are nearly the same; then such passages of all others."""
     sets = Shingled([_prose(note.text) for note in notes])
     same: set[tuple[str, str]] = set()
+    copies: set[str] = set()
     for one, other, share in similar_pairs(sets):
         older, newer = sorted((notes[one], notes[other]), key=_age)
         same.add((older.path, newer.path))
+        if folded(newer.text) == folded(older.text):
+            if newer.path not in copies:  # of three that are equal, none is deleted twice
+                copies.add(newer.path)
+                yield AuditFinding(
+                    "duplicate",
+                    "warning",
+                    newer.path,
+                    f"the whole note says the same as {older.path}",
+                    f"delete {newer.path}: it says nothing of its own",
+                    (older.path,),
+                    deletion_of(newer),
+                )
+            continue
         yield AuditFinding(
             "duplicate",
             "warning",
             newer.path,
-            f"the whole note is {_percent(share)} the same as {older.path}"
-            if folded(newer.text) != folded(older.text)
-            else f"the whole note says the same as {older.path}",
+            f"the whole note is {_percent(share)} the same as {older.path}",
             "keep what they differ in, and delete one of them",
             (older.path,),
         )
@@ -191,9 +203,13 @@ def _numbers(text: str) -> list[str]:
     return [word for word in tokens(text) if word.isdigit()]
 
 
-def _age(note: AuditedNote) -> tuple[bool, str, str]:
-    """What is kept comes first: a note without a day, then the older day."""
-    return bool(note.day), note.day, note.path
+def _age(note: AuditedNote) -> tuple[bool, str, int, str]:
+    """What is kept comes first: a note without a day, then the older day, then the shorter path.
+
+    A copy has its original's name with more to it, or lies deeper. File times would not say: a
+    checkout or a sync gives all files new ones.
+    """
+    return bool(note.day), note.day, len(note.path), note.path
 
 
 def _without(passage: Passage) -> str:

@@ -155,10 +155,21 @@ def masked_lines(text: str) -> list[str]:
 
 def diff_of(note: AuditedNote, after: Sequence[str]) -> str:
     """The change of ``note`` to the lines ``after`` as ``patch -p0`` takes it in the workspace."""
-    name = f"{note.path}\t" if " " in note.path else note.path
-    start = note.start or ""
-    before, later = split_lines(start + note.text), split_lines(start + "".join(after))
-    lines = difflib.unified_diff(before, later, name, name)
+    return _diff(note, (note.start or "") + "".join(after), _file_of(note))
+
+
+def deletion_of(note: AuditedNote) -> str:
+    """The change that deletes the file of ``note``, as ``patch -p0`` takes it."""
+    return _diff(note, "", "/dev/null")
+
+
+def _file_of(note: AuditedNote) -> str:
+    return f"{note.path}\t" if " " in note.path else note.path
+
+
+def _diff(note: AuditedNote, later: str, into: str) -> str:
+    before = split_lines((note.start or "") + note.text)
+    lines = difflib.unified_diff(before, split_lines(later), _file_of(note), into)
     return "".join(
         line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from commonplace import Archived, archive_session
 from commonplace.plugin import CallerError
-from commonplace_sessions.finding import last_messages, session_id_of
+from commonplace_sessions.finding import began_at, last_messages, session_id_of
 from commonplace_sessions.folder import is_archived
 
 if TYPE_CHECKING:
@@ -38,14 +38,15 @@ def archive_transcript(  # noqa: PLR0913 - all but two by keyword
     looked for, whatever is newer. If the file is gone or holds no messages, since the program has
     just begun a new one in its place, its own archived copies (``<id>.jsonl.reset.<time>``) are
     read, the newest first. Of ``program`` (``sessions``, ``claude-code``, ``codex``) the format
-    is; without it each is tried. The rest is as for :func:`commonplace.archive_session`.
+    is; without it each is tried. The note has the day of the session's first message, today where
+    no message says its time. The rest is as for :func:`commonplace.archive_session`.
 
     A hook calls this with what its program gave it::
 
         with Memory.open(one_shot=True) as memory:
             archive_transcript(memory, event["transcript_path"], session_id=event["session_id"])
 
-    which costs reading the transcript's end and writing one file: no index is opened. From another
+    which costs reading the transcript's ends and writing one file: no index is opened. From another
     plugin, or another language, the same is ``commonplace sessions archive --hook`` with the
     event's JSON on standard input, which never ends with an error.
     """
@@ -68,6 +69,7 @@ def archive_transcript(  # noqa: PLR0913 - all but two by keyword
             name=name,
             most=most,
             allowed=allowed,
+            began=began_at(file, program),
         )
         if done.path:
             break

@@ -16,7 +16,13 @@ from commonplace.plugin import (
     positive_int,
     reason_of,
 )
-from commonplace_sessions.finding import first_message, messages_in, sessions, wanted_session
+from commonplace_sessions.finding import (
+    first_message,
+    messages_in,
+    newest,
+    sessions,
+    wanted_session,
+)
 from commonplace_sessions.folder import WANTED, folder_of
 from commonplace_sessions.transcript import masked
 
@@ -120,8 +126,8 @@ def known_folders(settings: Settings) -> Iterator[tuple[str, Folder]]:
 def _list(args: Namespace, context: Context) -> int:
     with context.open_memory() as memory:
         found = sessions(known_folders(memory.settings))
-    shown = found[: args.last or _LISTED]
-    titles = [first_message(one.location, one.program) for one in shown]
+    shown = newest(found, args.last or _LISTED)
+    titles = [first_message(one.location, one.program) for one, _ in shown]
     if context.json:
         rows = [
             {
@@ -129,16 +135,17 @@ def _list(args: Namespace, context: Context) -> int:
                 "program": one.program,
                 "path": one.path,
                 "changed": one.changed,
+                "at": at,
                 "size": one.size,
                 "title": masked(title)[:200],
             }
-            for one, title in zip(shown, titles, strict=True)
+            for (one, at), title in zip(shown, titles, strict=True)
         ]
         context.emit({"sessions": rows, "total": len(found)})
         return 0
     rows_ = [
-        (time.strftime("%Y-%m-%d %H:%M", time.localtime(one.changed)), one.program, one.id)
-        for one in shown
+        (time.strftime("%Y-%m-%d %H:%M", time.localtime(at)), one.program, one.id)
+        for one, at in shown
     ]
     for line, title in zip(columns(rows_), titles, strict=True):
         text = masked(title)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from bisect import insort
 from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,7 +14,7 @@ from commonplace_sessions.readers import READERS
 from commonplace_sessions.transcript import Lines, pieces_of, records
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from commonplace_sessions.folder import Folder
     from commonplace_sessions.readers import Message
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 _TAIL = 1 << 17
 """Bytes of the end of a transcript that are read first."""
+
+_LAST = 1 << 15
+"""Bytes of the end that are read for the time of the last message."""
 
 _LINE_BY_LINE = ("claude-code", "codex")
 """Formats of which a reader may start anywhere. One of OpenClaw's may be of its own dreaming, which
@@ -146,6 +150,45 @@ def first_message(location: str, program: str) -> str:
             if message.role == "user" and text and not text.startswith("/"):
                 return text
     return ""
+
+
+def began_at(location: str, program: str) -> float:
+    """When the first message with a time was said, in epoch seconds; 0 if none has one."""
+    for id_ in (program,) if program in READERS else tuple(READERS):
+        with suppress(OSError, CallerError):
+            for message in islice(_messages(location, id_), 100):
+                if message.timestamp:
+                    return message.timestamp / 1000
+    return 0
+
+
+def last_said(location: str, program: str) -> float:
+    """When the last message was said, in epoch seconds; 0 if the file's end does not say it."""
+    folder, name = os.path.split(location)
+    with suppress(OSError, CallerError):
+        opened = open_below(folder, [name])
+        try:
+            os.lseek(opened, max(0, os.fstat(opened).st_size - _LAST), os.SEEK_SET)
+            found = READERS[program](records(Lines(pieces_of(opened))))
+            return max((message.timestamp for message in found), default=0) / 1000
+        finally:
+            os.close(opened)
+    return 0
+
+
+def newest(found: Sequence[Session], most: int) -> list[tuple[Session, float]]:
+    """The ``most`` of ``found`` in which something was said last, and when.
+
+    Where the messages have no times, that is when the file changed, by which ``found`` is ordered.
+    A file changes no earlier than its last message is said: most files need not be read.
+    """
+    dated: list[tuple[Session, float]] = []
+    for one in found:
+        if len(dated) >= most and dated[most - 1][1] >= one.changed:
+            break
+        at = last_said(one.location, one.program) or one.changed
+        insort(dated, (one, at), key=lambda pair: -pair[1])
+    return dated[:most]
 
 
 def _messages(location: str, program: str) -> Iterator[Message]:

@@ -68,6 +68,7 @@ def archive_session(  # noqa: PLR0913 - all but two by keyword
     name: Callable[[str], str] | None = None,
     most: int | None = None,
     allowed: bool | None = None,
+    began: float = 0,
     clock: Callable[[], float] = time.time,
 ) -> Archived:
     """Write the last messages of a conversation to ``memory/<day>-<slug>.md``.
@@ -78,7 +79,8 @@ def archive_session(  # noqa: PLR0913 - all but two by keyword
     assistant said is kept, apart from commands (a text that begins with ``/``), with secrets
     masked. ``source`` says where it was held. ``name`` is called with a request in words and
     returns a short name for the conversation, within 15 seconds; without it, and where it fails,
-    the name is the time. The day and the time are the user's (``query.timeZone``).
+    the name is the time. The day and the time are those at which the conversation ``began`` (epoch
+    seconds), or now where that is not known, as the user has them (``query.timeZone``).
 
     No file is ever overwritten: where the name is taken, ``-2`` and so on is added. The same
     messages of the same session are not archived twice.
@@ -97,7 +99,7 @@ def archive_session(  # noqa: PLR0913 - all but two by keyword
     if not texts:
         return Archived(path="", reason="nothing was said")
     zone = memory.settings.search.query.time_zone or ""
-    moment = local_time(clock(), zone)
+    moment = local_time(began or clock(), zone)
     facts = [("Session Key", session_key), ("Session ID", session_id), ("Source", source)]
     body = "\n".join(
         [

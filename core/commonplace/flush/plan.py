@@ -94,9 +94,10 @@ def local_time(now: float, zone: str) -> datetime:
 
 
 def zone_words(moment: datetime, zone: str) -> str:
-    """The zone and its offset: ``Europe/Berlin, UTC+01:00``."""
+    """The zone and its offset: ``Europe/Berlin, UTC+01:00``; ``UTC`` for that itself."""
     offset = f"{moment:%z}"
-    return f"{zone or moment.tzname() or 'local time'}, UTC{offset[:3]}:{offset[3:5]}"
+    name = zone or moment.tzname() or "local time"
+    return name if name == "UTC" else f"{name}, UTC{offset[:3]}:{offset[3:5]}"
 
 
 # "Assistant:" at the start of a line reads like the role of a message, which no note may fake.

@@ -38,12 +38,22 @@ def test_the_last_messages_are_archived(
         f"{('User', 'Agent')[number % 2]}: message {number}" for number in range(5, 20)
     )
     assert (tmp_path / "notes" / done.path).read_text("utf-8") == (
-        "# Session: 2026-01-31 12:00 (UTC, UTC+00:00)\n\n"
+        "# Session: 2026-01-31 12:00 (UTC)\n\n"
         "- **Session Key**: agent:main:main\n- **Session ID**: s1\n- **Source**: command:new\n\n"
         f"## Conversation Summary\n\n{lines}\n"
     )
     (receipt,) = memory.writer(who="test").journal()
     assert (receipt.origin, receipt.why) == ("session", "the session s1 ended")
+
+
+def test_an_old_conversation_has_the_day_on_which_it_began(
+    open_memory: Callable[..., Memory], noon: Callable[[], float], tmp_path: Path
+) -> None:
+    began = noon() - 10 * 86_400
+    done = archive_session(open_memory(), talk(2), session_id="s1", began=began, clock=noon)
+    assert done.path == "memory/2026-01-21-1200.md"
+    text = (tmp_path / "notes" / done.path).read_text("utf-8")
+    assert text.startswith("# Session: 2026-01-21 12:00 (UTC)\n")
 
 
 def test_in_a_plain_folder_of_notes_an_archive_hides_no_note(
@@ -167,7 +177,7 @@ def test_secrets_are_masked_and_lines_stay_lines(
     assert key not in written
     assert "\x1b" not in written
     assert [line for line in written.splitlines() if line.startswith("#")] == [
-        "# Session: 2026-01-31 12:00 (UTC, UTC+00:00)",
+        "# Session: 2026-01-31 12:00 (UTC)",
         "## Conversation Summary",
     ]
 

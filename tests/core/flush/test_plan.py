@@ -19,7 +19,7 @@ NOON = 1_769_860_800.0  # 2026-01-31 12:00 in UTC
 @pytest.mark.parametrize(
     ("zone", "day", "clock"),
     [
-        ("UTC", "2026-01-31", "Saturday 2026-01-31 12:00 (UTC, UTC+00:00)"),
+        ("UTC", "2026-01-31", "Saturday 2026-01-31 12:00 (UTC)"),
         ("Pacific/Auckland", "2026-02-01", "Sunday 2026-02-01 01:00 (Pacific/Auckland, UTC+13:00)"),
         ("America/St_Johns", "2026-01-31", "2026-01-31 08:30 (America/St_Johns, UTC-03:30)"),
     ],

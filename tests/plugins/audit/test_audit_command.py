@@ -52,6 +52,18 @@ def test_diffs_alone_are_a_patch(notes: Path, capsys: pytest.CaptureFixture[str]
     )
 
 
+def test_a_long_diff_is_cut_where_it_is_shown_beside_its_finding(
+    notes: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = "".join(f"The {word * 3} of the house is in a room.\n" for word in "abcdefgh" * 8)
+    for name in ("memory/a.md", "memory/b.md"):
+        (notes / name).write_text(lines)
+    assert main(["audit", "--only", "duplicate"]) == 0
+    assert "    … 27 more lines: --diff prints all\n" in capsys.readouterr().out
+    assert main(["audit", "--only", "duplicate", "--diff"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 67
+
+
 @pytest.mark.parametrize("arguments", [["--only", "typos"], ["--diff", "--json"]], ids=str)
 def test_wrong_arguments_are_explained(
     arguments: list[str], notes: Path, capsys: pytest.CaptureFixture[str]

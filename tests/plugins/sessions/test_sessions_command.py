@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -168,6 +169,50 @@ def test_a_person_archives_a_session_at_once(
     again = json.loads(run("archive", ID, "--json")[1])
     assert again["reason"] == "it is archived already"
     assert len(notes(home)) == 1
+
+
+@pytest.mark.parametrize(("zone", "day"), [("UTC", "2025-11-20"), ("Asia/Tokyo", "2025-11-21")])
+def test_an_archive_has_the_day_of_the_first_message(
+    run: Callable[..., tuple[int, str, str]], home: Path, zone: str, day: str
+) -> None:
+    file = home / ".config/commonplace/config.json5"
+    file.parent.mkdir(parents=True)
+    search = f"query: {{timeZone: '{zone}'}}"
+    file.write_text(f"{{agents: {{defaults: {{memorySearch: {{{search}}}}}}}}}")
+    path = put(
+        home / "old.jsonl",
+        claude("user", "The ferry leaves at noon.", timestamp="2025-11-20T22:30:00Z"),
+        claude("assistant", "Noted.", timestamp="2025-11-21T09:00:00Z"),
+    )
+    assert run("archive", str(path))[0] == 0
+    (note,) = notes(home)
+    assert note.name.startswith(f"{day}-")
+    assert note.read_text("utf-8").startswith(f"# Session: {day} ")
+
+
+def test_an_archive_without_times_has_the_day_of_today(
+    run: Callable[..., tuple[int, str, str]], home: Path
+) -> None:
+    before = time.strftime("%Y-%m-%d")
+    run("archive", CODEX)
+    (note,) = notes(home)
+    assert note.name[:10] in (before, time.strftime("%Y-%m-%d"))
+
+
+def test_list_goes_by_the_last_message_not_by_when_the_file_was_copied(
+    run: Callable[..., tuple[int, str, str]], home: Path
+) -> None:
+    new = 4_000_000_000
+    project = home / ".claude/projects/-zoo"
+    old = [claude("user", str(at), timestamp=f"2025-11-2{at}T12:00:00Z") for at in (0, 1)]
+    put(project / f"{ID}.jsonl", *TALK, changed=new - 1)
+    put(project / "old.jsonl", *old, changed=new + 1)
+    put(project / "new.jsonl", claude("user", "x", timestamp="2025-12-24T12:00Z"), changed=new)
+    shown = run("list", "--last", "4")[1].splitlines()
+    assert [line.split()[-2] for line in shown[2:]] == ["new", "old"]
+    assert shown[3].startswith("2025-11-21 ")
+    first = json.loads(run("list", "--last", "1", "--json")[1])["sessions"][0]
+    assert (first["at"], first["changed"]) == (1769860800, new - 1)
 
 
 def event(path: object, id_: str = ID) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from commonplace.config.defaults import RANKERS
 from commonplace.config.settings import chain_of
-from commonplace.errors import ConfigError, DeclinedError, UnavailableError, reason_of
+from commonplace.errors import DeclinedError, UnavailableError, reason_of
 from commonplace.host.border import failures_of, make_rankers
 from commonplace.model.search import (
     ArmFacts,
@@ -150,11 +150,7 @@ class Searcher:
     def _today(self) -> date:
         from commonplace.text.dates import today_at
 
-        try:
-            return today_at(self._clock(), self._settings.query.time_zone or "")
-        except ValueError as error:
-            hint = "set query.timeZone to a name such as Europe/Berlin"
-            raise ConfigError(str(error), hint=hint) from error
+        return today_at(self._clock(), self._settings.query.time_zone or "")
 
     def ask(self, search: Searched, request: Request) -> Answer:
         """Ask the backend; once more without the quotes where no note has the quoted words.

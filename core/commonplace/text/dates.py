@@ -29,16 +29,13 @@ EXAMPLES = "2026-01-31, 2026-01, 2026-Q3, 7d, yesterday, last-week, 上周"
 def today_at(now: float, zone: str = "") -> date:
     """The day of ``now`` (epoch seconds) in the time zone of an IANA name, ``""``: the system's.
 
-    Raises ``ValueError`` for a name that is not known.
+    Raises :class:`~commonplace.errors.ConfigError` for a name that is not known.
     """
     if not zone:
         return date(*time.localtime(now)[:3])
-    from zoneinfo import ZoneInfo
+    from commonplace.text.zones import zone_of
 
-    try:
-        return datetime.fromtimestamp(now, ZoneInfo(zone)).date()
-    except (OSError, KeyError, ValueError) as error:
-        raise ValueError(f"there is no time zone {zone!r}") from error
+    return datetime.fromtimestamp(now, zone_of(zone)).date()
 
 
 def days_of(text: str, today: date) -> Days | None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commonplace import PluginUnavailableError, ScopeDeniedError
+from commonplace import ConfigError, PluginUnavailableError, ScopeDeniedError
 from commonplace.assembly import make_backends, make_sources, mounts_of, section_class
 from commonplace.config.load import load_settings
 from commonplace.fallback.backend import Backend
@@ -81,6 +81,26 @@ def test_a_source_that_is_not_installed_is_a_notice(host: PluginHost, make: Make
     assert len(notices) == 1
     assert notices[0].startswith("source 'nowhere' is not searched: ")
     assert mounts_of(host, settings, sources) == ()
+
+
+def test_sources_that_no_plugin_has_ever_had_are_an_error(host: PluginHost, make: Make) -> None:
+    """With none of them there would be no documents: all that is indexed would be removed."""
+    settings = make({"memory": {"search": {"sources": ["memroy", "codx"]}}})
+    with pytest.raises(
+        ConfigError, match="no source 'memroy'; there is no source 'codx'"
+    ) as caught:
+        make_sources(host, settings)
+    assert "did you mean 'memory'?" in caught.value.hint
+    assert "did you mean 'codex'?" in caught.value.hint
+
+
+@pytest.mark.parametrize("source", ["memory", "codex"])
+def test_sources_that_are_switched_off_are_no_slip(source: str, make: Make) -> None:
+    host = PluginHost(env={"COMMONPLACE_DISABLE_PLUGINS": f"source.{source}"})
+    settings = make({"memory": {"search": {"sources": [source]}}})
+    sources, (notice,) = make_sources(host, settings)
+    assert sources == ()
+    assert "is switched off by COMMONPLACE_DISABLE_PLUGINS" in notice
 
 
 @pytest.mark.parametrize(

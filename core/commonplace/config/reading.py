@@ -88,6 +88,17 @@ def backend_chain(raw: object, reading: Reading) -> tuple[str, ...]:
     return tuple(chain)
 
 
+def source_ids(raw: object, reading: Reading) -> tuple[str, ...]:
+    """Ids of sources, each once; which there are is known where their plugins are."""
+
+    def read(_: int | str, item: object) -> str:
+        if text := reading.text(item).strip():
+            return text
+        raise WrongValueError("must not be empty")
+
+    return tuple(dict.fromkeys(each(a_list(raw), read).values()))
+
+
 def time_zone(raw: object, reading: Reading) -> str:
     """The name of a time zone that this machine knows; any name where it knows none."""
     text = reading.text(raw).strip()
@@ -158,6 +169,7 @@ READERS: Mapping[str, Callable[[object, Reading], object]] = {
     "byte_size": byte_size,
     "extra_paths": extra_paths,
     "patterns": patterns,
+    "source_ids": source_ids,
     "time_zone": time_zone,
 }
 """The readers of core's own settings, by the name they are referred to."""

@@ -311,15 +311,17 @@ def make_searcher(
     sources: Sequence[Source],
     clock: Callable[[], float],
     permit: Callable[[str, str, int, str], None],
+    notices: Sequence[str] = (),
 ) -> Searcher:
-    """The steps of a search of ``sources`` as they are configured; see ``permit_of``."""
+    """A search of ``sources`` as configured, ``notices`` in each answer; see ``permit_of``."""
 
     def context_of(id_: str) -> RankerContext:
         config, hybrid = settings.plugin_config(id_), settings.search.query.hybrid
         return RankerContext(hybrid.vector_weight, hybrid.text_weight, config, partial(permit, id_))
 
     rankers, notes = make_rankers(host, chain_of(settings), RANKERS["default"], context_of)
-    return Searcher(settings.search, analyser, rankers, [one.id for one in sources], clock, notes)
+    ids = [one.id for one in sources]
+    return Searcher(settings.search, analyser, rankers, ids, clock, (*notices, *notes))
 
 
 def candidates_of(arms: Sequence[Arm], filters: tuple[str, ...] = ()) -> list[Candidate]:

@@ -103,7 +103,7 @@ def time_zone(raw: object, reading: Reading) -> str:
     """The name of a time zone that this machine knows; any name where it knows none."""
     text = reading.text(raw).strip()
     if text:
-        from commonplace.text.zones import are_there_zones, zone_of
+        from commonplace.text.dates import are_there_zones, zone_of
 
         try:
             zone_of(text)

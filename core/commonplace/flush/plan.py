@@ -83,7 +83,7 @@ def local_time(now: float, zone: str) -> datetime:
     """``now`` (epoch seconds) in ``zone``, as :func:`flush_plan` takes both, and raises."""
     if not zone:
         return datetime.fromtimestamp(now).astimezone()
-    from commonplace.text.zones import zone_of
+    from commonplace.text.dates import zone_of
 
     return datetime.fromtimestamp(now, zone_of(zone))
 

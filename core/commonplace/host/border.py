@@ -7,23 +7,15 @@ backend answers, and the documents of a source stay as they were indexed.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import isfinite
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
 from commonplace.errors import CommonplaceError, DeadlineExceededError, UnavailableError, reason_of
-from commonplace.model.documents import (
-    Document,
-    DocumentRef,
-    Finding,
-    RootFailure,
-    ScanReport,
-    SpaceInfo,
-    StoreHealth,
-)
+from commonplace.model.documents import Document, DocumentRef, RootFailure, ScanReport
 from commonplace.model.reports import Embedding, SyncReport
 from commonplace.model.search import Arm, Candidate, Explanation, Found, Step, StoredChunk
-from commonplace.protocols.contexts import ManagerHealth
 from commonplace.resilience.deadline import Deadline
 
 if TYPE_CHECKING:
@@ -264,36 +256,8 @@ def checked_report(given: object) -> SyncReport:
     return given
 
 
-def checked_health(given: object) -> ManagerHealth:
-    """``given``, if it is a condition that an engine may report; else raises ``TypeError``."""
-    if type(given) is not ManagerHealth:
-        raise TypeError(f"it gave a {type(given).__name__} for its health")
-    lines: Any = given.notices, given.information, (given.reason,)
-    if any(type(part) is not tuple or any(type(one) is not str for one in part) for part in lines):
-        raise TypeError("it gave its health with lines that are no texts")
-    findings: Any = given.findings
-    if type(findings) is not tuple or any(type(one) is not Finding for one in findings):
-        raise TypeError("it gave its health with findings that are none")
-    counts: list[Any] = [int(given.available)]
-    for space in given.spaces or ():
-        counts += _checked_part(space, SpaceInfo, space.space)[1:]
-    if (store := given.store) is not None:
-        _checked_part(store, StoreHealth, store.location)
-        counts += (store.documents, store.chunks, store.size)
-        counts += [n for _, n in (*store.documents_by_source, *store.chunks_by_source)]
-    if wrong := [count for count in counts if type(count) is not int or count < 0]:
-        raise TypeError(f"it gave its health with the count {str(wrong[0])[:40]!r}")
-    return given
-
-
-def _checked_part(part: Any, expected: type, name: object) -> Any:
-    if type(part) is not expected or type(name) is not str:
-        raise TypeError(f"it gave its health with a {type(part).__name__}")
-    return part
-
-
 def checked_arms(given: object, backend: str) -> tuple[Arm, ...]:
-    """``given``, if it is what a search of a backend may answer.
+    """``given``, if it is what a search of a backend may answer, with shares within 0 and 1.
 
     Raises :class:`~commonplace.errors.UnavailableError` for anything else.
     """
@@ -304,12 +268,14 @@ def checked_arms(given: object, backend: str) -> tuple[Arm, ...]:
             raise _wrong(backend, f"a {type(arm).__name__} for a ranked list")
         if arm.kind not in _KINDS:
             raise _wrong(backend, f"scores of the kind {arm.kind!r}")
+        if not isinstance(arm.unknown, frozenset):
+            raise _wrong(backend, f"a {type(arm.unknown).__name__} for a set of unknown words")
         if not isinstance(arm.found, tuple | list):
             raise _wrong(backend, f"a {type(arm.found).__name__} for hits")
         for item in arm.found:
             if fault := _fault_of(item):
                 raise _wrong(backend, fault)
-    return tuple(given)
+    return tuple(map(_within, given))
 
 
 def _fault_of(item: Any) -> str:
@@ -325,7 +291,38 @@ def _fault_of(item: Any) -> str:
     lines = chunk.start_line, chunk.end_line
     if type(lines[0]) is not int or type(lines[1]) is not int or not 1 <= lines[0] <= lines[1]:
         return f"the lines {lines[0]!r} to {lines[1]!r}"
-    return ""
+    if not isinstance(chunk.id, (int, str)):
+        return f"the id {str(chunk.id)[:40]!r}"
+    return "" if not chunk.day or _is_day(chunk.day) else f"the day {str(chunk.day)[:40]!r}"
+
+
+def _is_day(day: Any) -> bool:
+    return type(day) is str and _is_date(day)
+
+
+@lru_cache(1024)
+def _is_date(text: str) -> bool:
+    from datetime import date  # takes a millisecond to import
+
+    try:
+        return date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False
+
+
+def _within(arm: Arm) -> Arm:
+    """``arm`` with its shares within 0 and 1."""
+    if all(0 <= (has or 0) <= 1 and 0 <= (covers or 0) <= 1 for _, _, has, _, covers in arm.found):
+        return arm
+    found = [
+        item._replace(evidence=_share(item.evidence), coverage=_share(item.coverage))
+        for item in arm.found
+    ]
+    return arm._replace(found=tuple(found))
+
+
+def _share(number: float | None) -> float | None:
+    return None if number is None or not isfinite(number) else min(max(number, 0.0), 1.0)
 
 
 def _wrong(backend: str, what: str) -> UnavailableError:

@@ -17,8 +17,9 @@ from commonplace.errors import (
 )
 from commonplace.host.border import read_of, scanned
 from commonplace.model.chunks import Chunk
-from commonplace.model.documents import RootFailure
+from commonplace.model.documents import Finding, RootFailure, SpaceInfo, StoreHealth
 from commonplace.model.plugins import Probe
+from commonplace.protocols.contexts import ManagerHealth
 from commonplace.resilience.bounded_call import Worker, failure_of
 from commonplace.resilience.deadline import Deadline
 
@@ -231,3 +232,31 @@ def _text(value: object, what: str) -> str:
     if type(value) is not str or not value:
         raise TypeError(f"its {what} is {value!r}"[:100])
     return value
+
+
+def checked_health(given: object) -> ManagerHealth:
+    """``given``, if it is a condition that an engine may report; else raises ``TypeError``."""
+    if type(given) is not ManagerHealth:
+        raise TypeError(f"it gave a {type(given).__name__} for its health")
+    lines: Any = given.notices, given.information, (given.reason,)
+    if any(type(part) is not tuple or any(type(one) is not str for one in part) for part in lines):
+        raise TypeError("it gave its health with lines that are no texts")
+    findings: Any = given.findings
+    if type(findings) is not tuple or any(type(one) is not Finding for one in findings):
+        raise TypeError("it gave its health with findings that are none")
+    counts: list[Any] = [int(given.available)]
+    for space in given.spaces or ():
+        counts += _checked_part(space, SpaceInfo, space.space)[1:]
+    if (store := given.store) is not None:
+        _checked_part(store, StoreHealth, store.location)
+        counts += (store.documents, store.chunks, store.size)
+        counts += [n for _, n in (*store.documents_by_source, *store.chunks_by_source)]
+    if wrong := [count for count in counts if type(count) is not int or count < 0]:
+        raise TypeError(f"it gave its health with the count {str(wrong[0])[:40]!r}")
+    return given
+
+
+def _checked_part(part: Any, expected: type, name: object) -> Any:
+    if type(part) is not expected or type(name) is not str:
+        raise TypeError(f"it gave its health with a {type(part).__name__}")
+    return part

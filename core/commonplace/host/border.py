@@ -223,12 +223,13 @@ def read_of(source: Source, ref: DocumentRef) -> Document | None:
         raise
     except BaseException as error:
         raise OSError(f"{source.id} failed: {_words(error)}") from error
-    if document is None or _is_document(document):
+    if document is None or is_document(document):
         return document
     raise OSError(f"{source.id} gave a {type(document).__name__} for a document")
 
 
-def _is_document(document: Any) -> TypeGuard[Document]:
+def is_document(document: Any) -> TypeGuard[Document]:
+    """Whether it is a document as a source may give it."""
     return (
         type(document) is Document
         and type(document.ref) is DocumentRef

@@ -15,9 +15,9 @@ from commonplace.errors import (
     UnavailableError,
     reason_of,
 )
-from commonplace.host.border import read_of, scanned
+from commonplace.host.border import is_document, read_of, scanned
 from commonplace.model.chunks import Chunk
-from commonplace.model.documents import Finding, RootFailure, SpaceInfo, StoreHealth
+from commonplace.model.documents import Finding, RootFailure, Segment, SpaceInfo, StoreHealth
 from commonplace.model.plugins import Probe
 from commonplace.protocols.contexts import ManagerHealth
 from commonplace.resilience.bounded_call import Worker, failure_of
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from commonplace.host.discovery import Kind
     from commonplace.host.host import PluginHost
-    from commonplace.model.documents import Document, DocumentRef, ScanReport, Segment, WatchedPath
+    from commonplace.model.documents import Document, DocumentRef, ScanReport, WatchedPath
     from commonplace.protocols.parts import (
         Chunker,
         GrowingSource,
@@ -150,6 +150,8 @@ class GuardedSource:
     def _each(self, found: Iterator[Segment]) -> Iterator[Segment]:
         end: Any = object()
         while (segment := self._asked(lambda: next(found, end))) is not end:
+            if not _is_segment(segment):
+                raise OSError(f"{self.id} gave a {type(segment).__name__} for a piece")
             yield segment
 
     def _asked(self, work: Callable[[], T]) -> T:
@@ -215,6 +217,10 @@ class _Limited:
 
     def __call__(self, work: Callable[[], T]) -> T:
         return self._worker.run(work, Deadline.after(self._seconds))
+
+
+def _is_segment(segment: Any) -> bool:
+    return type(segment) is Segment and type(segment.place) is str and is_document(segment.document)
 
 
 def _is_chunk(chunk: Any) -> bool:

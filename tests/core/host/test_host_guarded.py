@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from threading import Event
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,14 @@ from commonplace.fallback.backend import Backend
 from commonplace.host.border import scanned_paths
 from commonplace.host.guarded import GuardedChunker, GuardedSource, answer_of, checked_health
 from commonplace.model.chunks import Chunk
-from commonplace.model.documents import Document, DocumentRef, ScanReport, SpaceInfo, StoreHealth
+from commonplace.model.documents import (
+    Document,
+    DocumentRef,
+    ScanReport,
+    Segment,
+    SpaceInfo,
+    StoreHealth,
+)
 from commonplace.model.plugins import Probe
 from commonplace.protocols.contexts import ManagerHealth
 
@@ -109,6 +117,20 @@ def test_a_growing_source_that_fails_is_unreadable_and_due(name: str) -> None:
     assert source.due(REF, "stamp")
     with pytest.raises(OSError, match="odd failed"), source.segments(REF):
         pass
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["text", Segment(_DOCUMENT, place=None), Segment(_DOCUMENT._replace(text=None)), None],  # type: ignore[arg-type]
+)
+def test_what_is_no_piece_of_a_document_is_unreadable(piece: Any) -> None:
+    pieces = iter([Segment(DOCUMENT, "here"), piece])
+    source = GuardedSource(odd(segments=lambda *_: nullcontext(pieces)))
+    with source.segments(REF) as found:
+        assert found is not None
+        assert next(found) == Segment(DOCUMENT, "here")
+        with pytest.raises(OSError, match=r"odd gave a \w+ for a piece"):
+            next(found)
 
 
 @pytest.mark.parametrize("name", ["raises", "exits", "interrupts", "none", "texts", "no lines"])

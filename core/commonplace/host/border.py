@@ -83,7 +83,7 @@ class GuardedRanker:
         except BaseException as error:  # noqa: BLE001 - whatever a plugin raises is its own failure
             why = _words(error)
         note = f"{FAILED}the ranker {self.id!r} of {self._label} was skipped: {why}"
-        _log_once(f"ranker {self.id} of {self._label}", note)
+        log_once(f"ranker {self.id} of {self._label}", note)
         fused = given if self._instead is None else self._instead.rank(given, context)
         return [_noted(hit, self.id, note) for hit in fused]
 
@@ -186,7 +186,7 @@ def scanned(source: Source) -> ScanReport:
     except BaseException as error:  # noqa: BLE001 - as in GuardedRanker
         reason = _words(error)
     note = f"the source {source.id!r} failed: {reason}"
-    _log_once(f"source {source.id}", note)
+    log_once(f"source {source.id}", note)
     return ScanReport((), (), failed_roots=(RootFailure("", note, source.id),))
 
 
@@ -196,7 +196,7 @@ def scanned_paths(source: PartialSource, paths: Collection[str]) -> ScanReport |
         report: object = source.scan_paths(paths)
     except BaseException as error:  # noqa: BLE001 - a scan follows, which reports its failure
         note = f"the source {source.id!r} failed to scan single paths: {_words(error)}"
-        _log_once(f"paths of {source.id}", note)
+        log_once(f"paths of {source.id}", note)
         return None
     if type(report) is not ScanReport or not _are_references(report.documents):
         return None
@@ -380,7 +380,7 @@ def _words(error: BaseException) -> str:
 _LOGGED: set[str] = set()
 
 
-def _log_once(part: str, note: str) -> None:
+def log_once(part: str, note: str) -> None:
     """Log the first failure of a part: its later ones may say the same in other words."""
     if part not in _LOGGED:
         from commonplace.host.events import logger

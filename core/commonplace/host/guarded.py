@@ -15,7 +15,7 @@ from commonplace.errors import (
     UnavailableError,
     reason_of,
 )
-from commonplace.host.border import is_document, read_of, scanned
+from commonplace.host.border import is_document, log_once, read_of, scanned
 from commonplace.model.chunks import Chunk
 from commonplace.model.documents import Finding, RootFailure, Segment, SpaceInfo, StoreHealth
 from commonplace.model.plugins import Probe
@@ -107,7 +107,18 @@ class GuardedSource:
             raise ValueError("its scan gave a document of another source")
         if not all(type(ref.stamp) is str for ref in report.documents):
             raise TypeError("its scan gave stamps that are no texts")
-        return report
+        return self._each_once(report)
+
+    def _each_once(self, report: ScanReport) -> ScanReport:
+        """``report`` with the first of each path: the other ones would be indexed for ever."""
+        first: dict[str, DocumentRef] = {}
+        for ref in report.documents:
+            first.setdefault(ref.path, ref)
+        if len(first) == len(report.documents):
+            return report
+        twice = next(ref.path for ref in report.documents if first[ref.path] is not ref)
+        log_once(f"doubles of {self.id}", f"the source {self.id!r} gave {twice!r} twice")
+        return report._replace(documents=tuple(first.values()))
 
     def scan_paths(self, paths: Collection[str]) -> ScanReport | None:
         """See :class:`~commonplace.plugin.PartialSource`."""

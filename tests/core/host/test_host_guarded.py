@@ -80,6 +80,16 @@ def test_a_look_at_some_paths_that_fails_tells_nothing(name: str) -> None:
     assert report is None or not report.documents
 
 
+def test_of_a_path_that_comes_twice_the_first_counts() -> None:
+    other = REF._replace(path="odd/2.md")
+    found = ScanReport((REF, REF._replace(stamp="two"), other, REF), ("",))
+    source = GuardedSource(odd(scan=lambda: found, scan_paths=lambda _: found))
+    assert source.scan().documents == (REF, other)
+    partly = source.scan_paths({REF.path})
+    assert partly is not None
+    assert partly.documents == (REF, other)
+
+
 def test_a_scan_that_hangs_is_given_up_and_not_waited_for_again() -> None:
     done, calls = Event(), []
 

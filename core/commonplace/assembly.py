@@ -373,6 +373,7 @@ def make_manager(
 
     chunking = settings.search.chunking
     own = Cut(chunking.strategy, chunking.tokens, chunking.overlap)
+    chunker = make_chunker(own)  # before the store, which nothing would close if this fails
     given = StoreContext(settings.index_path, settings.agent, config, settings.cache_dir)
     store = registration.factory(given)
     here = {source.id for source in sources}
@@ -380,7 +381,7 @@ def make_manager(
     return IndexedMemoryManager(
         store=store,
         sources=[*sources, *missing],
-        chunker=make_chunker(own),
+        chunker=chunker,
         chunking=SharedChunking(f"{settings.index_path}.chunking", own, make_chunker),
         analyser=analyser,
         workspace=os.path.realpath(settings.workspace),

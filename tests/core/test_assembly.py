@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,6 +14,7 @@ from commonplace.fallback.backend import Backend
 from commonplace.fallback.manager import FallbackMemoryManager
 from commonplace.host.host import PluginHost
 from commonplace.model.search import KeywordQuery, Query
+from commonplace.plugin import hookimpl
 from commonplace.resilience.deadline import NEVER
 from commonplace.text.analyse import make_analyser
 
@@ -44,6 +46,17 @@ def make(tmp_path: Path) -> Make:
 def backends(host: PluginHost, settings: Settings) -> Backend | FallbackMemoryManager:
     analyser = make_analyser()
     return make_backends(host, settings, (), analyser, lambda: None, clock=lambda: 0.0)
+
+
+def backend_plugin(store: Callable[[Any], Any], **options: Any) -> ModuleType:
+    """A plugin with the backend ``acme``."""
+
+    def commonplace_register_backends(register: Any) -> None:
+        register.store("acme", store, summary="keeps notes", **options)
+
+    module = ModuleType("acme")
+    vars(module)["commonplace_register_backends"] = hookimpl(commonplace_register_backends)
+    return module
 
 
 def test_one_backend_stands_alone_and_several_are_a_chain(host: PluginHost, make: Make) -> None:
@@ -109,3 +122,15 @@ def test_sources_that_are_switched_off_are_no_slip(source: str, make: Make) -> N
 )
 def test_a_section_is_read_by_its_plugin(host: PluginHost, section: str, known: bool) -> None:
     assert (section_class(host, section) is not None) == known
+
+
+def test_without_a_chunker_no_store_is_opened(host: PluginHost, make: Make) -> None:
+    opened: list[object] = []
+    host.register(backend_plugin(store=opened.append), name="acme")
+    chunking = {"chunking": {"strategy": "nowhere"}}
+    settings = make({"memory": {"backend": "acme", "search": chunking}})
+    backend = backends(host, settings)
+    assert isinstance(backend, Backend)
+    with pytest.raises(PluginUnavailableError, match="there is no chunker 'nowhere'"):
+        backend.manager()
+    assert opened == []

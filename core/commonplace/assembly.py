@@ -220,12 +220,14 @@ def make_backends(
 
 
 def mounts_of(host: PluginHost, settings: Settings, sources: Sequence[Source]) -> tuple[Mount, ...]:
-    """The folders that the chain's backends have names for."""
+    """The folders that the chain's backends have names for; none of one that fails to say it."""
     found: list[Mount] = []
     for backend, offered in _offered(host, settings):
         if isinstance(offered, Entry) and offered.registration.mounts is not None:
+            from commonplace.host.guarded import mounts_given
+
             context = _manager_context(host, settings, backend, sources)
-            found += offered.registration.mounts(context)
+            found += mounts_given(offered.registration.mounts, context, backend)
     return tuple(found)
 
 
@@ -280,7 +282,10 @@ def _permits(host: PluginHost, settings: Settings) -> Iterator[Callable[[Query],
             if settings.sections.get(section):
                 yield partial(_refuse, section, str(offered))
         elif offered.registration.permits is not None:
-            yield partial(offered.registration.permits, settings.section_values.get(section))
+            from commonplace.host.guarded import check_permit
+
+            values = settings.section_values.get(section)
+            yield partial(check_permit, offered.registration.permits, values, backend)
 
 
 def _refuse(section: str, reason: str, query: Query) -> None:

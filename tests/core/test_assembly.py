@@ -134,3 +134,24 @@ def test_without_a_chunker_no_store_is_opened(host: PluginHost, make: Make) -> N
     with pytest.raises(PluginUnavailableError, match="there is no chunker 'nowhere'"):
         backend.manager()
     assert opened == []
+
+
+def failing(*_: object) -> Any:
+    raise ZeroDivisionError("no")
+
+
+@pytest.mark.parametrize("mounts", [failing, lambda _: None, lambda _: ["qmd/notes"]])
+def test_a_backend_that_cannot_say_what_it_mounts_mounts_nothing(
+    mounts: Callable[[Any], Any], host: PluginHost, make: Make
+) -> None:
+    host.register(backend_plugin(failing, mounts=mounts), name="acme")
+    settings = make({"memory": {"backend": "acme"}})
+    assert mounts_of(host, settings, ()) == ()
+
+
+def test_where_it_is_not_known_who_may_search_nobody_may(host: PluginHost, make: Make) -> None:
+    host.register(backend_plugin(failing, permits=failing), name="acme")
+    backend = backends(host, make({"memory": {"backend": ["acme", "builtin"]}}))
+    words = "which chats may search is not known: acme failed: ZeroDivisionError: no"
+    with pytest.raises(ScopeDeniedError, match=words):
+        backend.search_of(Query("tea", KeywordQuery(("tea",))), NEVER)

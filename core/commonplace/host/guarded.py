@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from commonplace.errors import (
     CommonplaceError,
     PluginUnavailableError,
+    ScopeDeniedError,
     UnavailableError,
     reason_of,
 )
 from commonplace.host.border import is_document, log_once, read_of, scanned
 from commonplace.model.chunks import Chunk
 from commonplace.model.documents import Finding, RootFailure, Segment, SpaceInfo, StoreHealth
-from commonplace.model.plugins import Probe
+from commonplace.model.plugins import Mount, Probe
 from commonplace.protocols.contexts import ManagerHealth
 from commonplace.resilience.bounded_call import Worker, failure_of
 from commonplace.resilience.deadline import Deadline
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from commonplace.host.discovery import Kind
     from commonplace.host.host import PluginHost
     from commonplace.model.documents import Document, DocumentRef, ScanReport, WatchedPath
+    from commonplace.model.search import Query
+    from commonplace.protocols.contexts import ManagerContext
     from commonplace.protocols.parts import (
         Chunker,
         GrowingSource,
@@ -243,6 +246,39 @@ def _is_chunk(chunk: Any) -> bool:
         and 1 <= chunk.start_line <= chunk.end_line
         and all(type(part) is str for part in chunk.heading)
     )
+
+
+def mounts_given(
+    mounts: Callable[[ManagerContext], Sequence[Mount]], context: ManagerContext, backend: str
+) -> Sequence[Mount]:
+    """What ``mounts`` of ``backend`` gives; nothing, and a line in the log, where it fails."""
+    try:
+        given: Any = tuple(mounts(context))
+        if wrong := [one for one in given if type(one) is not Mount]:
+            raise TypeError(f"it gave a {type(wrong[0]).__name__} for a folder")  # noqa: TRY301
+    except BaseException as error:  # noqa: BLE001 - whatever a plugin raises is its own failure
+        why = failure_of(error)
+        log_once(f"mounts of {backend}", f"backend {backend} cannot say what it mounts: {why}")
+        return ()
+    return cast("Sequence[Mount]", given)
+
+
+def check_permit(
+    permits: Callable[[Any, Query], None], config: Any, backend: str, query: Query
+) -> None:
+    """Raise what ``permits`` of ``backend`` raises for a query that may not be asked.
+
+    Where it fails it is not known who may ask: :class:`~commonplace.errors.ScopeDeniedError`.
+    """
+    try:
+        permits(config, query)
+    except CommonplaceError:
+        raise
+    except BaseException as error:
+        raise ScopeDeniedError(
+            f"which chats may search is not known: {backend} failed: {failure_of(error)}",
+            hint="update its plugin, or choose another backend",
+        ) from error
 
 
 def _text(value: object, what: str) -> str:

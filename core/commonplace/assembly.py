@@ -7,12 +7,13 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
-from commonplace.config.defaults import BACKENDS
+from commonplace.config.defaults import BACKENDS, SOURCES, TRANSCRIPTS
 from commonplace.errors import (
     ConfigError,
     MemoryDisabledError,
     PluginUnavailableError,
     ScopeDeniedError,
+    reason_of,
 )
 from commonplace.fallback.backend import Backend
 from commonplace.files.roots import check_workspace
@@ -27,7 +28,7 @@ from commonplace.protocols.contexts import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from commonplace.config.resolve import Arguments
     from commonplace.config.settings import Settings
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
     from commonplace.model.search import Query
     from commonplace.protocols.managers import MemoryManager
     from commonplace.protocols.parts import Chunker, Source, WatchedSource
-    from commonplace.resilience.breaker import CircuitBreaker
     from commonplace.text.analyse import Analyser
 
 
@@ -107,14 +107,18 @@ def make_sources(
     """The configured sources, and a notice for each that no plugin offers.
 
     A missing source hides its documents instead of ending the search: they stay in the index.
+    Raises :class:`~commonplace.errors.ConfigError` where no plugin has ever heard of any of them.
     """
     sources: list[Source] = []
     notices: list[str] = []
+    unknown: list[PluginUnavailableError] = []
     for id_ in settings.search.sources:
         try:
             sources.append(_make_source(host, settings, id_))
         except PluginUnavailableError as error:
-            notices.append(f"source {id_!r} is not searched: {error}")
+            notices.append(f"source {id_!r} is not searched: {reason_of(error)}")
+            if _is_unknown(host, id_):
+                unknown.append(error)
         except ConfigError:
             raise
         except BaseException as error:  # noqa: BLE001 - whatever a plugin raises is its own failure
@@ -122,7 +126,19 @@ def make_sources(
 
             why = f"{host.label('source', id_)} failed: {failure_of(error)}"
             notices.append(f"source {id_!r} is not searched: {why}")
+    if unknown and len(unknown) == len(settings.search.sources):
+        # All that is indexed would be gone: no source that is configured has any of it.
+        hints = dict.fromkeys(error.hint for error in unknown)
+        words = f"memorySearch.sources: {'; '.join(map(str, unknown))}"
+        raise ConfigError(words, hint="; ".join(hints))
     return tuple(sources), tuple(notices)
+
+
+def _is_unknown(host: PluginHost, source: str) -> bool:
+    """Whether no plugin, not even one that is off or fails, has a source of this name."""
+    if source in (*SOURCES, TRANSCRIPTS) or host.switched_off("source", source):
+        return False
+    return bool(host.absence("source", source))
 
 
 def _make_source(host: PluginHost, settings: Settings, id_: str) -> Source:
@@ -188,12 +204,12 @@ def make_backends(
         (only,) = settings.backends
         return backend(only, permits=permits, search_worker=search_worker(host, only))
 
-    from commonplace.fallback.manager import FallbackMemoryManager
+    from commonplace.fallback.manager import FallbackMemoryManager, shared_breakers
     from commonplace.resilience.bounded_call import Worker
 
     return FallbackMemoryManager(
         [
-            backend(id_, breakers=_breakers(settings, id_), worker=Worker(id_))
+            backend(id_, breakers=shared_breakers(settings, id_), worker=Worker(id_))
             for id_ in settings.backends
         ],
         permits=permits,
@@ -204,12 +220,14 @@ def make_backends(
 
 
 def mounts_of(host: PluginHost, settings: Settings, sources: Sequence[Source]) -> tuple[Mount, ...]:
-    """The folders that the chain's backends have names for."""
+    """The folders that the chain's backends have names for; none of one that fails to say it."""
     found: list[Mount] = []
     for backend, offered in _offered(host, settings):
         if isinstance(offered, Entry) and offered.registration.mounts is not None:
+            from commonplace.host.guarded import mounts_given
+
             context = _manager_context(host, settings, backend, sources)
-            found += offered.registration.mounts(context)
+            found += mounts_given(offered.registration.mounts, context, backend)
     return tuple(found)
 
 
@@ -234,16 +252,6 @@ def watched_paths(
     mounts = mounts_of(host, settings, sources)
     found += (WatchedPath(mount.location) for mount in mounts if mount.stored is None)
     return tuple(found)
-
-
-def may_have_provider(settings: Settings, env: Mapping[str, str]) -> bool:
-    """Whether an embedding provider is named, or a key that one of them may take; loads none."""
-    search = settings.search
-    if search.provider != "auto":
-        return search.provider not in {"none", ""}
-    if settings.providers or search.remote.base_url or search.remote.api_key is not None:
-        return True
-    return any(name.endswith(("_API_KEY", "_API_KEYS")) and env[name] for name in env)
 
 
 def embeds(
@@ -274,7 +282,10 @@ def _permits(host: PluginHost, settings: Settings) -> Iterator[Callable[[Query],
             if settings.sections.get(section):
                 yield partial(_refuse, section, str(offered))
         elif offered.registration.permits is not None:
-            yield partial(offered.registration.permits, settings.section_values.get(section))
+            from commonplace.host.guarded import check_permit
+
+            values = settings.section_values.get(section)
+            yield partial(check_permit, offered.registration.permits, values, backend)
 
 
 def _refuse(section: str, reason: str, query: Query) -> None:
@@ -287,21 +298,6 @@ def _refuse(section: str, reason: str, query: Query) -> None:
             f"which chats may search is not known: {section} cannot be read, for {reason}",
             hint=f"fix that plugin (commonplace plugins), or remove {section}",
         )
-
-
-def _breakers(settings: Settings, backend: str) -> dict[str, CircuitBreaker]:
-    """Breakers that every process of this agent shares: each search may be a process of its own."""
-    from zlib import crc32
-
-    from commonplace.resilience.breaker import BreakerFile, CircuitBreaker
-
-    # Other settings may fix it.
-    mark = f"{crc32(repr(settings.section_values.get(f'memory.{backend}')).encode()):08x}"
-    path = os.path.join(settings.state_dir, "memory", "breakers", f"{settings.agent}.{backend}")
-    return {
-        work: CircuitBreaker(keeper=BreakerFile(f"{path}.{work}", mark=mark))
-        for work in ("search", "sync")
-    }
 
 
 def _changed(host: PluginHost, backend: str, reason: str | None) -> None:
@@ -382,6 +378,7 @@ def make_manager(
 
     chunking = settings.search.chunking
     own = Cut(chunking.strategy, chunking.tokens, chunking.overlap)
+    chunker = make_chunker(own)  # before the store, which nothing would close if this fails
     given = StoreContext(settings.index_path, settings.agent, config, settings.cache_dir)
     store = registration.factory(given)
     here = {source.id for source in sources}
@@ -389,7 +386,7 @@ def make_manager(
     return IndexedMemoryManager(
         store=store,
         sources=[*sources, *missing],
-        chunker=make_chunker(own),
+        chunker=chunker,
         chunking=SharedChunking(f"{settings.index_path}.chunking", own, make_chunker),
         analyser=analyser,
         workspace=os.path.realpath(settings.workspace),

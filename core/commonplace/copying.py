@@ -82,7 +82,7 @@ def copy_index(
             f"{to} makes an index of its own, which takes no vectors",
             hint=f"set memory.backend to {to}, and run `commonplace index`",
         )
-    target = _opened(host, settings, to)
+    target, notices = _opened(host, settings, to)
     try:
         ours = target.vector_store()
         if ours is not None and "persistent" not in ours.capabilities:
@@ -91,18 +91,22 @@ def copy_index(
                 hint="name a backend that keeps one on disk, or in a bucket",
             )
         report = target.maintain(force=force, embed=False, deadline=NEVER, progress=progress)
+        report = report.replace(notices=(*report.notices, *notices))
         return _with_vectors(Copied(of, to, report), host, settings, ours, progress)
     finally:
         target.close()
 
 
-def _opened(host: PluginHost, settings: Settings, backend: str) -> IndexedMemoryManager:
-    sources, _ = make_sources(host, settings)
+def _opened(
+    host: PluginHost, settings: Settings, backend: str
+) -> tuple[IndexedMemoryManager, tuple[str, ...]]:
+    """The engine of a backend that is a store, and what is to be said of the sources."""
+    sources, notices = make_sources(host, settings)
     # Without a service for embeddings nothing can be sent.
     made = make_manager(
         host, settings, backend, sources, analyser_of(settings), lambda: None, USUAL_ARMS
     )
-    return cast("IndexedMemoryManager", made)  # as of each backend that is a store
+    return cast("IndexedMemoryManager", made), notices  # as of each backend that is a store
 
 
 def _with_vectors(
@@ -117,7 +121,7 @@ def _with_vectors(
     try:
         if host.backend(copied.of).role == "manager":
             return copied._replace(note=f"the vectors of {copied.of} cannot be read")
-        source = _opened(host, settings, copied.of)
+        source, _ = _opened(host, settings, copied.of)
     except UnavailableError as error:
         return copied._replace(note=f"no vectors were copied: {error}")
     try:

@@ -14,11 +14,11 @@ from commonplace.assembly import (
     embeds,
     make_backends,
     make_sources,
-    may_have_provider,
     mounts_of,
     permit_of,
     watched_paths,
 )
+from commonplace.config.settings import may_have_provider
 from commonplace.errors import CallerError
 from commonplace.index.planning import documents_of
 from commonplace.resilience.deadline import NEVER, Deadline
@@ -364,7 +364,7 @@ class Memory:
         from commonplace.sync.service import sync_backend
 
         delete_files(leftovers(self.settings.state_dir, self.settings.cache_dir, now=self._clock()))
-        return sync_backend(self._backends(), self.host, request, deadline)
+        return sync_backend(self._backends(), self.host, request, deadline, self._source_notices)
 
     def _backends(self) -> Backend | FallbackMemoryManager:
         with self._opening:
@@ -396,5 +396,5 @@ class Memory:
             if self._searcher is None:
                 given = self.host, self.settings, self._analyser, self._sources, self._clock
                 permit = permit_of(self.settings, self._clock, self._on_upload)
-                self._searcher = make_searcher(*given, permit)
+                self._searcher = make_searcher(*given, permit, self._source_notices)
             return self._searcher

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commonplace import PluginUnavailableError, ScopeDeniedError
+from commonplace import ConfigError, PluginUnavailableError, ScopeDeniedError
 from commonplace.assembly import make_backends, make_sources, mounts_of, section_class
 from commonplace.config.load import load_settings
 from commonplace.fallback.backend import Backend
 from commonplace.fallback.manager import FallbackMemoryManager
 from commonplace.host.host import PluginHost
 from commonplace.model.search import KeywordQuery, Query
+from commonplace.plugin import hookimpl
 from commonplace.resilience.deadline import NEVER
 from commonplace.text.analyse import make_analyser
 
@@ -44,6 +46,17 @@ def make(tmp_path: Path) -> Make:
 def backends(host: PluginHost, settings: Settings) -> Backend | FallbackMemoryManager:
     analyser = make_analyser()
     return make_backends(host, settings, (), analyser, lambda: None, clock=lambda: 0.0)
+
+
+def backend_plugin(store: Callable[[Any], Any], **options: Any) -> ModuleType:
+    """A plugin with the backend ``acme``."""
+
+    def commonplace_register_backends(register: Any) -> None:
+        register.store("acme", store, summary="keeps notes", **options)
+
+    module = ModuleType("acme")
+    vars(module)["commonplace_register_backends"] = hookimpl(commonplace_register_backends)
+    return module
 
 
 def test_one_backend_stands_alone_and_several_are_a_chain(host: PluginHost, make: Make) -> None:
@@ -83,9 +96,62 @@ def test_a_source_that_is_not_installed_is_a_notice(host: PluginHost, make: Make
     assert mounts_of(host, settings, sources) == ()
 
 
+def test_sources_that_no_plugin_has_ever_had_are_an_error(host: PluginHost, make: Make) -> None:
+    """With none of them there would be no documents: all that is indexed would be removed."""
+    settings = make({"memory": {"search": {"sources": ["memroy", "codx"]}}})
+    with pytest.raises(
+        ConfigError, match="no source 'memroy'; there is no source 'codx'"
+    ) as caught:
+        make_sources(host, settings)
+    assert "did you mean 'memory'?" in caught.value.hint
+    assert "did you mean 'codex'?" in caught.value.hint
+
+
+@pytest.mark.parametrize("source", ["memory", "codex"])
+def test_sources_that_are_switched_off_are_no_slip(source: str, make: Make) -> None:
+    host = PluginHost(env={"COMMONPLACE_DISABLE_PLUGINS": f"source.{source}"})
+    settings = make({"memory": {"search": {"sources": [source]}}})
+    sources, (notice,) = make_sources(host, settings)
+    assert sources == ()
+    assert "is switched off by COMMONPLACE_DISABLE_PLUGINS" in notice
+
+
 @pytest.mark.parametrize(
     ("section", "known"),
     [("memory.qmd", True), ("memory.nowhere", False), ("plugins.entries.nowhere.config", False)],
 )
 def test_a_section_is_read_by_its_plugin(host: PluginHost, section: str, known: bool) -> None:
     assert (section_class(host, section) is not None) == known
+
+
+def test_without_a_chunker_no_store_is_opened(host: PluginHost, make: Make) -> None:
+    opened: list[object] = []
+    host.register(backend_plugin(store=opened.append), name="acme")
+    chunking = {"chunking": {"strategy": "nowhere"}}
+    settings = make({"memory": {"backend": "acme", "search": chunking}})
+    backend = backends(host, settings)
+    assert isinstance(backend, Backend)
+    with pytest.raises(PluginUnavailableError, match="there is no chunker 'nowhere'"):
+        backend.manager()
+    assert opened == []
+
+
+def failing(*_: object) -> Any:
+    raise ZeroDivisionError("no")
+
+
+@pytest.mark.parametrize("mounts", [failing, lambda _: None, lambda _: ["qmd/notes"]])
+def test_a_backend_that_cannot_say_what_it_mounts_mounts_nothing(
+    mounts: Callable[[Any], Any], host: PluginHost, make: Make
+) -> None:
+    host.register(backend_plugin(failing, mounts=mounts), name="acme")
+    settings = make({"memory": {"backend": "acme"}})
+    assert mounts_of(host, settings, ()) == ()
+
+
+def test_where_it_is_not_known_who_may_search_nobody_may(host: PluginHost, make: Make) -> None:
+    host.register(backend_plugin(failing, permits=failing), name="acme")
+    backend = backends(host, make({"memory": {"backend": ["acme", "builtin"]}}))
+    words = "which chats may search is not known: acme failed: ZeroDivisionError: no"
+    with pytest.raises(ScopeDeniedError, match=words):
+        backend.search_of(Query("tea", KeywordQuery(("tea",))), NEVER)

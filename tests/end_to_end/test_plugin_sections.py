@@ -12,7 +12,7 @@ import commonplace_chunkers.plugin
 import commonplace_inmemory.plugin
 import commonplace_notes.plugin
 import commonplace_ranking.plugin
-from commonplace.errors import UnavailableError
+from commonplace.errors import ConfigError, UnavailableError
 from commonplace.host.host import PluginHost
 from commonplace.memory import Memory
 from commonplace.plugin import Group, hookimpl, setting
@@ -83,3 +83,28 @@ def test_a_section_reaches_the_factory(
             memory.search("note")
     assert seen
     assert all(one == (Section(tint="blue") if written else None) for one in seen)
+
+
+def test_a_slip_in_the_sources_is_said_and_removes_nothing(tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "MEMORY.md").write_text("The staging server: port 8443.\n")
+    env = {"COMMONPLACE_STATE_DIR": str(tmp_path / "state"), "HOME": str(tmp_path)}
+
+    def opened(*sources: str) -> Memory:
+        config = {"memory": {"search": {"sources": sources}}}
+        return Memory.open(workspace=notes, config=config, env=env)
+
+    with opened("memory") as memory:
+        assert memory.sync().added == 1
+    with pytest.raises(ConfigError, match="there is no source 'sesions'") as caught:
+        opened("sesions")
+    assert caught.value.hint.startswith("did you mean 'sessions'?")
+    with opened("memory", "sesions") as memory:
+        report, result = memory.sync(), memory.search("staging")
+        status = memory.status()
+    assert (report.unchanged, report.removed, len(result.hits)) == (1, 0, 1)
+    for lines in (report.notices, result.notes, status.notices):
+        (line,) = [line for line in lines if "sesions" in line]
+        assert line.startswith("source 'sesions' is not searched: ")
+        assert "did you mean 'sessions'?" in line

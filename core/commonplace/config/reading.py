@@ -16,7 +16,7 @@ from commonplace.config.secret import Secret
 from commonplace.config.shape import Graft, Leaf
 from commonplace.config.values import Reading, a_list, convert, each, kind_of
 from commonplace.dirs import expand_user
-from commonplace.errors import suggest
+from commonplace.errors import ConfigError, suggest
 from commonplace.model.plugins import ConfigProblem, WrongValueError, is_id
 from commonplace.model.tuples import NamedTuple
 
@@ -88,16 +88,29 @@ def backend_chain(raw: object, reading: Reading) -> tuple[str, ...]:
     return tuple(chain)
 
 
+def source_ids(raw: object, reading: Reading) -> tuple[str, ...]:
+    """Ids of sources, each once; which there are is known where their plugins are."""
+
+    def read(_: int | str, item: object) -> str:
+        if text := reading.text(item).strip():
+            return text
+        raise WrongValueError("must not be empty")
+
+    return tuple(dict.fromkeys(each(a_list(raw), read).values()))
+
+
 def time_zone(raw: object, reading: Reading) -> str:
-    """The name of a time zone; whether there is one, is looked up in a workspace's own file."""
+    """The name of a time zone that this machine knows; any name where it knows none."""
     text = reading.text(raw).strip()
-    if reading.confined and text:
-        from commonplace.text.dates import today_at
+    if text:
+        from commonplace.text.dates import are_there_zones, zone_of
 
         try:
-            today_at(0.0, text)
-        except ValueError:
-            raise WrongValueError("must be a time zone such as Europe/Berlin") from None
+            zone_of(text)
+        except ConfigError as error:
+            if are_there_zones():
+                raise WrongValueError(f"{error}; {error.hint}") from None
+            reading.doubts.append(error.hint)
     return text
 
 
@@ -156,6 +169,7 @@ READERS: Mapping[str, Callable[[object, Reading], object]] = {
     "byte_size": byte_size,
     "extra_paths": extra_paths,
     "patterns": patterns,
+    "source_ids": source_ids,
     "time_zone": time_zone,
 }
 """The readers of core's own settings, by the name they are referred to."""

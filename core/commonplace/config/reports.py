@@ -65,7 +65,7 @@ def check(
     warning if none is ``needed``.
     """
     resolution = resolve(**arguments, needed=needed)
-    problems, hint = [*resolution.problems, *resolution.refused, *_no_zone(resolution)], ""
+    problems, hint = [*resolution.problems, *resolution.refused], ""
     if resolution.error is not None:
         problems.append(ConfigProblem("configuration", 0, "", str(resolution.error)))
         hint = resolution.error.hint
@@ -86,21 +86,6 @@ def check(
         warnings=tuple(dict.fromkeys((*warnings, *unheard, *doubled))),
         hint=hint,
     )
-
-
-def _no_zone(resolution: Resolution) -> Iterator[ConfigProblem]:
-    """A time zone that is not known here: looking it up would cost each search the import."""
-    from commonplace.text.dates import today_at
-
-    found = resolution.found.get("search", {}).get("query.timeZone")
-    if found is None or not found.value:
-        return
-    try:
-        today_at(0.0, found.value)
-    except ValueError as error:
-        line = found.layer.line_of(found.keys)
-        words = f"{error}; use one such as Europe/Berlin"
-        yield ConfigProblem(found.layer.file, line, key_path(found.keys), words)
 
 
 def _unknown(

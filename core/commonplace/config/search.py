@@ -12,7 +12,6 @@ from commonplace.config.defaults import (
     FUSION_BY_SHARES,
     FUSIONS,
     SOURCES,
-    TRANSCRIPTS,
 )
 from commonplace.config.secret import Secret
 from commonplace.model.documents import NoteRules
@@ -336,8 +335,7 @@ class SearchSettings(Group):
     sources: tuple[str, ...] = setting(
         "Where documents come from; `sessions` only with `experimental.sessionMemory`.",
         default=SOURCES,
-        known=(*SOURCES, TRANSCRIPTS),
-        unique=True,
+        read="source_ids",
     )
     extra_paths: tuple[ExtraPath, ...] = setting(
         "Further files and folders: paths, or objects of `path` and `pattern`.",

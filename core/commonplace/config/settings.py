@@ -179,6 +179,16 @@ class Settings(Group):
         return self.section_values.get(f"plugins.entries.{id_}.config")
 
 
+def may_have_provider(settings: Settings, env: Mapping[str, str]) -> bool:
+    """Whether an embedding provider is named, or a key that one of them may take; loads none."""
+    search = settings.search
+    if search.provider != "auto":
+        return search.provider not in {"none", ""}
+    if settings.providers or search.remote.base_url or search.remote.api_key is not None:
+        return True
+    return any(name.endswith(("_API_KEY", "_API_KEYS")) and env[name] for name in env)
+
+
 def chain_of(settings: Settings) -> tuple[str, ...]:
     """The ids of the rankers that run.
 

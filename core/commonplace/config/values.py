@@ -151,8 +151,7 @@ def convert(type_: Any, raw: object, setting: Setting, reading: Reading) -> Any:
     if origin is tuple:
         inner = get_args(type_)[0]
         found = each(a_list(raw), lambda _, item: convert(inner, item, setting, reading))
-        values = tuple(found.values())
-        return tuple(v for i, v in enumerate(values) if not setting.unique or v not in values[:i])
+        return tuple(found.values())
     if origin is not None and issubclass(origin, Mapping):
         inner = get_args(type_)[1]
         return each(_an_object(raw), lambda _, item: convert(inner, item, setting, reading))

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import time
 from typing import TYPE_CHECKING, Literal
+from zlib import crc32
 
 from commonplace.errors import CommonplaceError, DeclinedError, UnavailableError, reason_of
 from commonplace.fallback.backend import PROBE_SECONDS, BackendSearch, BackendsStatus
 from commonplace.index.syncing import Freshness
 from commonplace.model.reports import BackendState
 from commonplace.model.search import Fallback
+from commonplace.resilience.breaker import BreakerFile, CircuitBreaker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
     from typing import Unpack
 
+    from commonplace.config.settings import Settings
     from commonplace.fallback.backend import Backend, MaintainOptions, UpdateOptions
     from commonplace.model.reports import Progress, ProgressCallback, SyncReport
     from commonplace.model.search import Arm, Query, Where
@@ -323,3 +327,14 @@ class ChainSearch:
         for id_, error in others:
             first.add_note(f"{id_}: {error}")
         return first
+
+
+def shared_breakers(settings: Settings, backend: str) -> dict[str, CircuitBreaker]:
+    """Breakers that every process of this agent shares: each search may be a process of its own."""
+    # Other settings may fix it.
+    mark = f"{crc32(repr(settings.section_values.get(f'memory.{backend}')).encode()):08x}"
+    path = os.path.join(settings.state_dir, "memory", "breakers", f"{settings.agent}.{backend}")
+    return {
+        work: CircuitBreaker(keeper=BreakerFile(f"{path}.{work}", mark=mark))
+        for work in ("search", "sync")
+    }

@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from commonplace.errors import ConfigError
 from commonplace.model.prompt import fenced
 from commonplace.model.tuples import Record
 
@@ -84,13 +83,9 @@ def local_time(now: float, zone: str) -> datetime:
     """``now`` (epoch seconds) in ``zone``, as :func:`flush_plan` takes both, and raises."""
     if not zone:
         return datetime.fromtimestamp(now).astimezone()
-    from zoneinfo import ZoneInfo
+    from commonplace.text.dates import zone_of
 
-    try:
-        return datetime.fromtimestamp(now, ZoneInfo(zone))
-    except (OSError, KeyError, ValueError) as error:
-        hint = "set query.timeZone to a name such as Europe/Berlin"
-        raise ConfigError(f"there is no time zone {zone!r}", hint=hint) from error
+    return datetime.fromtimestamp(now, zone_of(zone))
 
 
 def zone_words(moment: datetime, zone: str) -> str:

@@ -7,23 +7,15 @@ backend answers, and the documents of a source stay as they were indexed.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import isfinite
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
 from commonplace.errors import CommonplaceError, DeadlineExceededError, UnavailableError, reason_of
-from commonplace.model.documents import (
-    Document,
-    DocumentRef,
-    Finding,
-    RootFailure,
-    ScanReport,
-    SpaceInfo,
-    StoreHealth,
-)
+from commonplace.model.documents import Document, DocumentRef, RootFailure, ScanReport
 from commonplace.model.reports import Embedding, SyncReport
 from commonplace.model.search import Arm, Candidate, Explanation, Found, Step, StoredChunk
-from commonplace.protocols.contexts import ManagerHealth
 from commonplace.resilience.deadline import Deadline
 
 if TYPE_CHECKING:
@@ -91,7 +83,7 @@ class GuardedRanker:
         except BaseException as error:  # noqa: BLE001 - whatever a plugin raises is its own failure
             why = _words(error)
         note = f"{FAILED}the ranker {self.id!r} of {self._label} was skipped: {why}"
-        _log_once(f"ranker {self.id} of {self._label}", note)
+        log_once(f"ranker {self.id} of {self._label}", note)
         fused = given if self._instead is None else self._instead.rank(given, context)
         return [_noted(hit, self.id, note) for hit in fused]
 
@@ -194,7 +186,7 @@ def scanned(source: Source) -> ScanReport:
     except BaseException as error:  # noqa: BLE001 - as in GuardedRanker
         reason = _words(error)
     note = f"the source {source.id!r} failed: {reason}"
-    _log_once(f"source {source.id}", note)
+    log_once(f"source {source.id}", note)
     return ScanReport((), (), failed_roots=(RootFailure("", note, source.id),))
 
 
@@ -204,7 +196,7 @@ def scanned_paths(source: PartialSource, paths: Collection[str]) -> ScanReport |
         report: object = source.scan_paths(paths)
     except BaseException as error:  # noqa: BLE001 - a scan follows, which reports its failure
         note = f"the source {source.id!r} failed to scan single paths: {_words(error)}"
-        _log_once(f"paths of {source.id}", note)
+        log_once(f"paths of {source.id}", note)
         return None
     if type(report) is not ScanReport or not _are_references(report.documents):
         return None
@@ -231,12 +223,13 @@ def read_of(source: Source, ref: DocumentRef) -> Document | None:
         raise
     except BaseException as error:
         raise OSError(f"{source.id} failed: {_words(error)}") from error
-    if document is None or _is_document(document):
+    if document is None or is_document(document):
         return document
     raise OSError(f"{source.id} gave a {type(document).__name__} for a document")
 
 
-def _is_document(document: Any) -> TypeGuard[Document]:
+def is_document(document: Any) -> TypeGuard[Document]:
+    """Whether it is a document as a source may give it."""
     return (
         type(document) is Document
         and type(document.ref) is DocumentRef
@@ -264,36 +257,8 @@ def checked_report(given: object) -> SyncReport:
     return given
 
 
-def checked_health(given: object) -> ManagerHealth:
-    """``given``, if it is a condition that an engine may report; else raises ``TypeError``."""
-    if type(given) is not ManagerHealth:
-        raise TypeError(f"it gave a {type(given).__name__} for its health")
-    lines: Any = given.notices, given.information, (given.reason,)
-    if any(type(part) is not tuple or any(type(one) is not str for one in part) for part in lines):
-        raise TypeError("it gave its health with lines that are no texts")
-    findings: Any = given.findings
-    if type(findings) is not tuple or any(type(one) is not Finding for one in findings):
-        raise TypeError("it gave its health with findings that are none")
-    counts: list[Any] = [int(given.available)]
-    for space in given.spaces or ():
-        counts += _checked_part(space, SpaceInfo, space.space)[1:]
-    if (store := given.store) is not None:
-        _checked_part(store, StoreHealth, store.location)
-        counts += (store.documents, store.chunks, store.size)
-        counts += [n for _, n in (*store.documents_by_source, *store.chunks_by_source)]
-    if wrong := [count for count in counts if type(count) is not int or count < 0]:
-        raise TypeError(f"it gave its health with the count {str(wrong[0])[:40]!r}")
-    return given
-
-
-def _checked_part(part: Any, expected: type, name: object) -> Any:
-    if type(part) is not expected or type(name) is not str:
-        raise TypeError(f"it gave its health with a {type(part).__name__}")
-    return part
-
-
 def checked_arms(given: object, backend: str) -> tuple[Arm, ...]:
-    """``given``, if it is what a search of a backend may answer.
+    """``given``, if it is what a search of a backend may answer, with shares within 0 and 1.
 
     Raises :class:`~commonplace.errors.UnavailableError` for anything else.
     """
@@ -304,12 +269,14 @@ def checked_arms(given: object, backend: str) -> tuple[Arm, ...]:
             raise _wrong(backend, f"a {type(arm).__name__} for a ranked list")
         if arm.kind not in _KINDS:
             raise _wrong(backend, f"scores of the kind {arm.kind!r}")
+        if not isinstance(arm.unknown, frozenset):
+            raise _wrong(backend, f"a {type(arm.unknown).__name__} for a set of unknown words")
         if not isinstance(arm.found, tuple | list):
             raise _wrong(backend, f"a {type(arm.found).__name__} for hits")
         for item in arm.found:
             if fault := _fault_of(item):
                 raise _wrong(backend, fault)
-    return tuple(given)
+    return tuple(map(_within, given))
 
 
 def _fault_of(item: Any) -> str:
@@ -325,7 +292,38 @@ def _fault_of(item: Any) -> str:
     lines = chunk.start_line, chunk.end_line
     if type(lines[0]) is not int or type(lines[1]) is not int or not 1 <= lines[0] <= lines[1]:
         return f"the lines {lines[0]!r} to {lines[1]!r}"
-    return ""
+    if not isinstance(chunk.id, (int, str)):
+        return f"the id {str(chunk.id)[:40]!r}"
+    return "" if not chunk.day or _is_day(chunk.day) else f"the day {str(chunk.day)[:40]!r}"
+
+
+def _is_day(day: Any) -> bool:
+    return type(day) is str and _is_date(day)
+
+
+@lru_cache(1024)
+def _is_date(text: str) -> bool:
+    from datetime import date  # takes a millisecond to import
+
+    try:
+        return date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False
+
+
+def _within(arm: Arm) -> Arm:
+    """``arm`` with its shares within 0 and 1."""
+    if all(0 <= (has or 0) <= 1 and 0 <= (covers or 0) <= 1 for _, _, has, _, covers in arm.found):
+        return arm
+    found = [
+        item._replace(evidence=_share(item.evidence), coverage=_share(item.coverage))
+        for item in arm.found
+    ]
+    return arm._replace(found=tuple(found))
+
+
+def _share(number: float | None) -> float | None:
+    return None if number is None or not isfinite(number) else min(max(number, 0.0), 1.0)
 
 
 def _wrong(backend: str, what: str) -> UnavailableError:
@@ -382,7 +380,7 @@ def _words(error: BaseException) -> str:
 _LOGGED: set[str] = set()
 
 
-def _log_once(part: str, note: str) -> None:
+def log_once(part: str, note: str) -> None:
     """Log the first failure of a part: its later ones may say the same in other words."""
     if part not in _LOGGED:
         from commonplace.host.events import logger

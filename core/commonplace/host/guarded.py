@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from commonplace.errors import (
     CommonplaceError,
     PluginUnavailableError,
+    ScopeDeniedError,
     UnavailableError,
     reason_of,
 )
-from commonplace.host.border import read_of, scanned
+from commonplace.host.border import is_document, log_once, read_of, scanned
 from commonplace.model.chunks import Chunk
-from commonplace.model.documents import RootFailure
-from commonplace.model.plugins import Probe
+from commonplace.model.documents import Finding, RootFailure, Segment, SpaceInfo, StoreHealth
+from commonplace.model.plugins import Mount, Probe
+from commonplace.protocols.contexts import ManagerHealth
 from commonplace.resilience.bounded_call import Worker, failure_of
 from commonplace.resilience.deadline import Deadline
 
@@ -27,7 +29,9 @@ if TYPE_CHECKING:
 
     from commonplace.host.discovery import Kind
     from commonplace.host.host import PluginHost
-    from commonplace.model.documents import Document, DocumentRef, ScanReport, Segment, WatchedPath
+    from commonplace.model.documents import Document, DocumentRef, ScanReport, WatchedPath
+    from commonplace.model.search import Query
+    from commonplace.protocols.contexts import ManagerContext
     from commonplace.protocols.parts import (
         Chunker,
         GrowingSource,
@@ -106,7 +110,18 @@ class GuardedSource:
             raise ValueError("its scan gave a document of another source")
         if not all(type(ref.stamp) is str for ref in report.documents):
             raise TypeError("its scan gave stamps that are no texts")
-        return report
+        return self._each_once(report)
+
+    def _each_once(self, report: ScanReport) -> ScanReport:
+        """``report`` with the first of each path: the other ones would be indexed for ever."""
+        first: dict[str, DocumentRef] = {}
+        for ref in report.documents:
+            first.setdefault(ref.path, ref)
+        if len(first) == len(report.documents):
+            return report
+        twice = next(ref.path for ref in report.documents if first[ref.path] is not ref)
+        log_once(f"doubles of {self.id}", f"the source {self.id!r} gave {twice!r} twice")
+        return report._replace(documents=tuple(first.values()))
 
     def scan_paths(self, paths: Collection[str]) -> ScanReport | None:
         """See :class:`~commonplace.plugin.PartialSource`."""
@@ -149,6 +164,8 @@ class GuardedSource:
     def _each(self, found: Iterator[Segment]) -> Iterator[Segment]:
         end: Any = object()
         while (segment := self._asked(lambda: next(found, end))) is not end:
+            if not _is_segment(segment):
+                raise OSError(f"{self.id} gave a {type(segment).__name__} for a piece")
             yield segment
 
     def _asked(self, work: Callable[[], T]) -> T:
@@ -216,6 +233,10 @@ class _Limited:
         return self._worker.run(work, Deadline.after(self._seconds))
 
 
+def _is_segment(segment: Any) -> bool:
+    return type(segment) is Segment and type(segment.place) is str and is_document(segment.document)
+
+
 def _is_chunk(chunk: Any) -> bool:
     return (
         type(chunk) is Chunk
@@ -227,7 +248,68 @@ def _is_chunk(chunk: Any) -> bool:
     )
 
 
+def mounts_given(
+    mounts: Callable[[ManagerContext], Sequence[Mount]], context: ManagerContext, backend: str
+) -> Sequence[Mount]:
+    """What ``mounts`` of ``backend`` gives; nothing, and a line in the log, where it fails."""
+    try:
+        given: Any = tuple(mounts(context))
+        if wrong := [one for one in given if type(one) is not Mount]:
+            raise TypeError(f"it gave a {type(wrong[0]).__name__} for a folder")  # noqa: TRY301
+    except BaseException as error:  # noqa: BLE001 - whatever a plugin raises is its own failure
+        why = failure_of(error)
+        log_once(f"mounts of {backend}", f"backend {backend} cannot say what it mounts: {why}")
+        return ()
+    return cast("Sequence[Mount]", given)
+
+
+def check_permit(
+    permits: Callable[[Any, Query], None], config: Any, backend: str, query: Query
+) -> None:
+    """Raise what ``permits`` of ``backend`` raises for a query that may not be asked.
+
+    Where it fails it is not known who may ask: :class:`~commonplace.errors.ScopeDeniedError`.
+    """
+    try:
+        permits(config, query)
+    except CommonplaceError:
+        raise
+    except BaseException as error:
+        raise ScopeDeniedError(
+            f"which chats may search is not known: {backend} failed: {failure_of(error)}",
+            hint="update its plugin, or choose another backend",
+        ) from error
+
+
 def _text(value: object, what: str) -> str:
     if type(value) is not str or not value:
         raise TypeError(f"its {what} is {value!r}"[:100])
     return value
+
+
+def checked_health(given: object) -> ManagerHealth:
+    """``given``, if it is a condition that an engine may report; else raises ``TypeError``."""
+    if type(given) is not ManagerHealth:
+        raise TypeError(f"it gave a {type(given).__name__} for its health")
+    lines: Any = given.notices, given.information, (given.reason,)
+    if any(type(part) is not tuple or any(type(one) is not str for one in part) for part in lines):
+        raise TypeError("it gave its health with lines that are no texts")
+    findings: Any = given.findings
+    if type(findings) is not tuple or any(type(one) is not Finding for one in findings):
+        raise TypeError("it gave its health with findings that are none")
+    counts: list[Any] = [int(given.available)]
+    for space in given.spaces or ():
+        counts += _checked_part(space, SpaceInfo, space.space)[1:]
+    if (store := given.store) is not None:
+        _checked_part(store, StoreHealth, store.location)
+        counts += (store.documents, store.chunks, store.size)
+        counts += [n for _, n in (*store.documents_by_source, *store.chunks_by_source)]
+    if wrong := [count for count in counts if type(count) is not int or count < 0]:
+        raise TypeError(f"it gave its health with the count {str(wrong[0])[:40]!r}")
+    return given
+
+
+def _checked_part(part: Any, expected: type, name: object) -> Any:
+    if type(part) is not expected or type(name) is not str:
+        raise TypeError(f"it gave its health with a {type(part).__name__}")
+    return part

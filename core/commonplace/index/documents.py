@@ -48,6 +48,10 @@ class Outcome(NamedTuple):
     reason: str = ""
 
 
+def _done(old: StoredDocument | None) -> Outcome:
+    return Outcome("added" if old is None else "updated")
+
+
 class Resume(NamedTuple):
     """Where to continue a growing document: before ``position`` it has ``keep`` chunks."""
 
@@ -145,7 +149,7 @@ class _Job(NamedTuple):
     def finish(self, change: Change) -> Outcome:
         """Put the last of its changes."""
         self.put(change)
-        return Outcome("added" if self.old is None else "updated")
+        return _done(self.old)
 
 
 @define
@@ -249,6 +253,8 @@ class DocumentProcessor:
                 held, size, written = [], 0, True
                 if job.deadline.expired:
                     return Outcome("unfinished")
+        if not held:  # a lawful source ends with a piece that has no place, if there is anything
+            return _done(job.old) if written else Outcome("vanished")
         document = held[-1].document
         stamp = self._stamp(document, job.now_ns, resume.position)
         if not written and job.is_stored(document):

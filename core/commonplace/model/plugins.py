@@ -205,7 +205,6 @@ class Setting:
     shown: str = ""
     path: bool = False
     adds: bool = False
-    unique: bool = False
     veiled: bool = False
     tunable: bool = False
     tunable_within: tuple[float, float] | None = None
@@ -237,7 +236,6 @@ def setting(about: str, *, default: Any = REQUIRED, **options: Any) -> Any:
     - ``shown``: the default in words, where it is not a constant;
     - ``path``: a file or folder: ``~`` is expanded, a relative one is relative to its file;
     - ``adds``: values of defaults, agents and files add up instead of replacing one another;
-    - ``unique``: items of a list that stand in it twice count once;
     - ``tunable``: a workspace's own file may set it, which may be another person's;
     - ``tunable_within``: (least, most) of a number there, so that no folder makes searches fail or
       embedding expensive; it is ``tunable`` then;

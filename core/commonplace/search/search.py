@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from commonplace.config.defaults import RANKERS
 from commonplace.config.settings import chain_of
-from commonplace.errors import ConfigError, DeclinedError, UnavailableError, reason_of
+from commonplace.errors import DeclinedError, UnavailableError, reason_of
 from commonplace.host.border import failures_of, make_rankers
 from commonplace.model.search import (
     ArmFacts,
@@ -144,11 +144,7 @@ class Searcher:
     def _today(self) -> date:
         from commonplace.text.dates import today_at
 
-        try:
-            return today_at(self._clock(), self._settings.query.time_zone or "")
-        except ValueError as error:
-            hint = "set query.timeZone to a name such as Europe/Berlin"
-            raise ConfigError(str(error), hint=hint) from error
+        return today_at(self._clock(), self._settings.query.time_zone or "")
 
     def ask(self, search: Searched, request: Request) -> Answer:
         """Ask the backend; once more without the quotes where no note has the quoted words.
@@ -310,15 +306,17 @@ def make_searcher(
     sources: Sequence[Source],
     clock: Callable[[], float],
     permit: Callable[[str, str, int, str], None],
+    notices: Sequence[str] = (),
 ) -> Searcher:
-    """The steps of a search of ``sources`` as they are configured; see ``permit_of``."""
+    """A search of ``sources`` as configured, ``notices`` in each answer; see ``permit_of``."""
 
     def context_of(id_: str) -> RankerContext:
         config, hybrid = settings.plugin_config(id_), settings.search.query.hybrid
         return RankerContext(hybrid.vector_weight, hybrid.text_weight, config, partial(permit, id_))
 
     rankers, notes = make_rankers(host, chain_of(settings), RANKERS["default"], context_of)
-    return Searcher(settings.search, analyser, rankers, [one.id for one in sources], clock, notes)
+    ids = [one.id for one in sources]
+    return Searcher(settings.search, analyser, rankers, ids, clock, (*notices, *notes))
 
 
 def candidates_of(arms: Sequence[Arm], filters: tuple[str, ...] = ()) -> list[Candidate]:

@@ -73,8 +73,12 @@ def sync_backend(
     host: PluginHost,
     request: SyncRequest,
     deadline: Deadline,
+    notices: tuple[str, ...] = (),
 ) -> SyncReport:
-    """Sync as ``request`` asks, cleanly ended at ``deadline``, and publish the event of it."""
+    """Sync as ``request`` asks, cleanly ended at ``deadline``, and publish the event of it.
+
+    ``notices`` are among those of the report.
+    """
     report = backend.maintain(
         force=request.force,
         embed=request.embed,
@@ -84,6 +88,7 @@ def sync_backend(
         wait=request.wait,
         paths=request.paths if request.partial else None,
     )
+    report = report.replace(notices=(*report.notices, *notices)) if notices else report
     if host.listened["events"] and (events := host.events) is not None:
         events.synced(report)
     return report

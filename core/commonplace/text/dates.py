@@ -1,6 +1,6 @@
 """What ``after:`` and ``before:`` understand: days, weeks, months, quarters, years, and words.
 
-Imported only for a query that has such a filter.
+Imported only for a query that has such a filter, and where a time zone is configured.
 """
 
 from __future__ import annotations
@@ -12,10 +12,12 @@ from datetime import date, datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
+from commonplace.errors import ConfigError, suggest
 from commonplace.text import day_words as words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from zoneinfo import ZoneInfo
 
     _Form = tuple[str, Callable[[date, re.Match[str]], "Days"]]
 
@@ -29,16 +31,42 @@ EXAMPLES = "2026-01-31, 2026-01, 2026-Q3, 7d, yesterday, last-week, 上周"
 def today_at(now: float, zone: str = "") -> date:
     """The day of ``now`` (epoch seconds) in the time zone of an IANA name, ``""``: the system's.
 
-    Raises ``ValueError`` for a name that is not known.
+    Raises :class:`~commonplace.errors.ConfigError` for a name that is not known.
     """
     if not zone:
         return date(*time.localtime(now)[:3])
-    from zoneinfo import ZoneInfo
+    return datetime.fromtimestamp(now, zone_of(zone)).date()
+
+
+def zone_of(name: str) -> ZoneInfo:
+    """The time zone ``name``.
+
+    Raises :class:`~commonplace.errors.ConfigError`, with what was probably meant.
+    """
+    from zoneinfo import ZoneInfo  # takes two milliseconds to import
 
     try:
-        return datetime.fromtimestamp(now, ZoneInfo(zone)).date()
+        return ZoneInfo(name)
     except (OSError, KeyError, ValueError) as error:
-        raise ValueError(f"there is no time zone {zone!r}") from error
+        wrong = f"there is no time zone {name[:60]!r}"
+        raise ConfigError(wrong, hint=_hint(name)) from error
+
+
+def are_there_zones() -> bool:
+    """Whether this machine knows any: where it does not, no name is wrong."""
+    from zoneinfo import available_timezones
+
+    return bool(available_timezones())
+
+
+def _hint(name: str) -> str:
+    from zoneinfo import available_timezones
+
+    known = {zone.lower(): zone for zone in available_timezones()}
+    if not known:
+        return "this machine has no time zones: install the package tzdata"
+    close = known.get(suggest(name.lower(), known, 0.75))
+    return f"did you mean {close!r}?" if close else "use one such as Europe/Berlin"
 
 
 def days_of(text: str, today: date) -> Days | None:

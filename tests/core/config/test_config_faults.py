@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfoNotFoundError
 
 import pytest
 
+from commonplace.config.load import load_settings
 from commonplace.config.reports import check
 from commonplace.errors import ConfigError
 
@@ -357,14 +359,40 @@ def test_an_originals_file_may_have_keys_of_other_programs(
     assert load(config=path).warnings == (), "also where it is named"
 
 
-def test_a_time_zone_that_does_not_exist_is_found_by_a_check(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("Mars/X", "use one such as Europe/Berlin"),
+        ("europe/Berln", "did you mean 'Europe/Berlin'?"),
+    ],
+)
+def test_a_time_zone_that_does_not_exist_is_an_error(
+    name: str, advice: str, tmp_path: Path
+) -> None:
     (tmp_path / "notes").mkdir()
     file = tmp_path / "c.json5"
-    file.write_text('{ memory: { search: {\n  query: { timeZone: "Mars/X" } } } }')
+    file.write_text('{ memory: { search: {\n  query: { timeZone: "' + name + '" } } } }')
+    given = {"config": str(file), "workspace": str(tmp_path / "notes")}
     env = {"HOME": str(tmp_path)}
-    report = check(config=str(file), workspace=str(tmp_path / "notes"), env=env)
-    (problem,) = report.problems
+    (problem,) = check(**given, env=env).problems  # type: ignore[arg-type]
     assert (problem.line, problem.key) == (2, "memory.search.query.timeZone")
-    assert "there is no time zone 'Mars/X'" in problem.message
+    assert problem.message == f"there is no time zone {name!r}; {advice}"
+    with pytest.raises(ConfigError, match=f"there is no time zone {name!r}"):
+        load_settings(**given, env=env)  # type: ignore[arg-type]
     file.write_text("{ memory: { search: { query: { timeZone: 'Europe/Berlin' } } } }")
-    assert not check(config=str(file), workspace=str(tmp_path / "notes"), env=env).problems
+    report = check(**given, env=env)  # type: ignore[arg-type]
+    assert (report.problems, report.warnings) == ((), ())
+
+
+def test_where_no_time_zone_is_known_none_is_wrong(
+    load: Callable[..., Settings], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unknown(name: str) -> None:
+        raise ZoneInfoNotFoundError(name)
+
+    monkeypatch.setattr("zoneinfo.ZoneInfo", unknown)
+    monkeypatch.setattr("zoneinfo.available_timezones", set)
+    settings = load(config={"memory": {"search": {"query": {"timeZone": "Europe/Berlin"}}}})
+    assert settings.search.query.time_zone == "Europe/Berlin"
+    (warning,) = settings.warnings
+    assert "this machine has no time zones: install the package tzdata" in warning

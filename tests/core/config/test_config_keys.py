@@ -196,7 +196,7 @@ KEYS: dict[str, tuple[str, Any, list[tuple[Any, Any]], list[Any]]] = {
     "query.embeddingSeconds": ("query.embedding_seconds", None, [(3, 3)], [0, -1, 1.5, "3"]),
     "query.fold": ("query.fold", True, [(False, False)], [0]),
     "query.join": ("query.join", True, [(False, False)], [0]),
-    "query.timeZone": ("query.time_zone", None, [("Asia/Tokyo", "Asia/Tokyo")], [9]),
+    "query.timeZone": ("query.time_zone", None, [("Asia/Tokyo", "Asia/Tokyo")], [9, "Mars/X"]),
     "query.minScore": ("query.min_score", None, [(0, 0.0), (1, 1.0)], [-0.1, 1.1, NAN, "0"]),
     "query.hybrid.enabled": ("query.hybrid.enabled", True, [(False, False)], [0]),
     "query.hybrid.fusion": (

@@ -26,6 +26,7 @@ SLOW = {
     "platformdirs",
     "pyjson5",
     "tempfile",
+    "zoneinfo",
 }
 LOADED = """
 import sys

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import signal
 import sys
+from datetime import date
+from math import inf, nan
 from threading import Event
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -9,12 +11,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from commonplace.errors import UnavailableError
-from commonplace.fallback.backend import Backend
 from commonplace.host import border
 from commonplace.host.border import (
     GuardedRanker,
     checked_arms,
-    checked_health,
     checked_report,
     failures_of,
     make_rankers,
@@ -23,7 +23,7 @@ from commonplace.host.border import (
 )
 from commonplace.host.discovery import EntryPoint
 from commonplace.host.host import PluginHost
-from commonplace.model.documents import DocumentRef, ScanReport, SpaceInfo, StoreHealth
+from commonplace.model.documents import DocumentRef, ScanReport
 from commonplace.model.reports import Embedding, SyncReport
 from commonplace.model.search import (
     Arm,
@@ -38,7 +38,6 @@ from commonplace.model.search import (
 from commonplace.plugin import hookimpl
 from commonplace.protocols.contexts import (
     FurtherHits,
-    ManagerHealth,
     RankContext,
     RankerContext,
 )
@@ -228,6 +227,16 @@ WRONG: dict[str, Any] = {
     "no path": [Arm("keyword", "bm25", (Found(CHUNK._replace(path=""), 1.0),))],
     "a path of bytes": [Arm("keyword", "bm25", (Found(CHUNK._replace(path=b"a"), 1.0),))],  # type: ignore[arg-type]
     "line 0": [Arm("keyword", "bm25", (Found(CHUNK._replace(start_line=0), 1.0),))],
+    "a day that is a date": [
+        Arm("keyword", "bm25", (Found(CHUNK._replace(day=date(2026, 1, 1)), 1.0),))  # type: ignore[arg-type]
+    ],
+    "a day in words": [Arm("keyword", "bm25", (Found(CHUNK._replace(day="yesterday"), 1.0),))],
+    "a day of no calendar": [
+        Arm("keyword", "bm25", (Found(CHUNK._replace(day="2026-02-30"), 1.0),))
+    ],
+    "a week for a day": [Arm("keyword", "bm25", (Found(CHUNK._replace(day="2026-W01-1"), 1.0),))],
+    "a list for an id": [Arm("keyword", "bm25", (Found(CHUNK._replace(id=[1]), 1.0),))],  # type: ignore[arg-type]
+    "a list of unknown words": [Arm("keyword", "bm25", (FOUND,), unknown=["tea"])],  # type: ignore[arg-type]
     "lines as text": [Arm("keyword", "bm25", (Found(CHUNK._replace(end_line="3"), 1.0),))],  # type: ignore[arg-type]
 }
 
@@ -242,6 +251,19 @@ def test_a_lawful_answer_passes_as_it_is() -> None:
     arms = (Arm("keyword", "bm25", (FOUND,)), Arm("vector", "cosine", ()))
     assert checked_arms(arms, "acme") == arms
     assert checked_arms(list(arms), "acme") == arms
+    dated = Found(CHUNK._replace(id="a", day="2026-02-28"), 1.0)
+    arm = Arm("keyword", "bm25", (dated, FOUND), unknown=frozenset({"tea"}))
+    assert checked_arms((arm,), "acme") == (arm,)
+
+
+@pytest.mark.parametrize(
+    ("given", "taken"), [(5, 1.0), (-0.5, 0.0), (nan, None), (inf, None), (0.5, 0.5), (None, None)]
+)
+def test_shares_are_brought_within_0_and_1(given: float | None, taken: float | None) -> None:
+    found = (FOUND, FOUND._replace(evidence=given), FOUND._replace(coverage=given))
+    (arm,) = checked_arms([Arm("keyword", "bm25", found)], "acme")
+    assert [one.evidence for one in arm.found] == [None, taken, None]
+    assert [one.coverage for one in arm.found] == [None, None, taken]
 
 
 class OddSource:
@@ -310,39 +332,6 @@ def test_what_no_report_may_be_is_refused(name: str) -> None:
 )
 def test_a_lawful_report_passes(report: SyncReport) -> None:
     assert checked_report(report) is report
-
-
-WELL = ManagerHealth(
-    available=True, store=StoreHealth("here", 3, 9), spaces=(SpaceInfo("s", 2, 3, 9),)
-)
-_WELL: Any = WELL
-_STORE: Any = StoreHealth
-HEALTHS: dict[str, Any] = {
-    "nothing": None,
-    "a truth": True,
-    "no reason": _WELL._replace(reason=None),
-    "lines as text": _WELL._replace(notices="all is well"),
-    "lines that are none": _WELL._replace(information=(None,)),
-    "findings that are none": _WELL._replace(findings=("all well",)),
-    "another store": _WELL._replace(store="well"),
-    "a count of nothing": _WELL._replace(store=_STORE("here", None, 9)),
-    "a count that is none": _WELL._replace(store=_STORE("here", float("nan"), 9)),
-    "spaces that are none": _WELL._replace(spaces=("s",)),
-}
-
-
-@pytest.mark.parametrize("name", HEALTHS)
-def test_what_no_health_may_be_is_an_engine_that_is_not_available(name: str) -> None:
-    assert checked_health(WELL) is WELL
-    engine: Any = SimpleNamespace(
-        health=lambda **_: HEALTHS[name], pending=lambda: None, close=lambda: None
-    )
-    backend = Backend("acme", lambda: engine)
-    health = backend.health()
-    assert not health.available
-    assert health.reason.startswith("acme failed: ")
-    with pytest.raises(UnavailableError, match="acme failed: TypeError: it gave a NoneType"):
-        backend.pending()
 
 
 class RankerPlugin:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from threading import Event
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -9,11 +10,20 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from commonplace.errors import PluginUnavailableError, UnavailableError
+from commonplace.fallback.backend import Backend
 from commonplace.host.border import scanned_paths
-from commonplace.host.guarded import GuardedChunker, GuardedSource, answer_of
+from commonplace.host.guarded import GuardedChunker, GuardedSource, answer_of, checked_health
 from commonplace.model.chunks import Chunk
-from commonplace.model.documents import Document, DocumentRef, ScanReport
+from commonplace.model.documents import (
+    Document,
+    DocumentRef,
+    ScanReport,
+    Segment,
+    SpaceInfo,
+    StoreHealth,
+)
 from commonplace.model.plugins import Probe
+from commonplace.protocols.contexts import ManagerHealth
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,6 +80,16 @@ def test_a_look_at_some_paths_that_fails_tells_nothing(name: str) -> None:
     assert report is None or not report.documents
 
 
+def test_of_a_path_that_comes_twice_the_first_counts() -> None:
+    other = REF._replace(path="odd/2.md")
+    found = ScanReport((REF, REF._replace(stamp="two"), other, REF), ("",))
+    source = GuardedSource(odd(scan=lambda: found, scan_paths=lambda _: found))
+    assert source.scan().documents == (REF, other)
+    partly = source.scan_paths({REF.path})
+    assert partly is not None
+    assert partly.documents == (REF, other)
+
+
 def test_a_scan_that_hangs_is_given_up_and_not_waited_for_again() -> None:
     done, calls = Event(), []
 
@@ -109,6 +129,20 @@ def test_a_growing_source_that_fails_is_unreadable_and_due(name: str) -> None:
         pass
 
 
+@pytest.mark.parametrize(
+    "piece",
+    ["text", Segment(_DOCUMENT, place=None), Segment(_DOCUMENT._replace(text=None)), None],  # type: ignore[arg-type]
+)
+def test_what_is_no_piece_of_a_document_is_unreadable(piece: Any) -> None:
+    pieces = iter([Segment(DOCUMENT, "here"), piece])
+    source = GuardedSource(odd(segments=lambda *_: nullcontext(pieces)))
+    with source.segments(REF) as found:
+        assert found is not None
+        assert next(found) == Segment(DOCUMENT, "here")
+        with pytest.raises(OSError, match=r"odd gave a \w+ for a piece"):
+            next(found)
+
+
 @pytest.mark.parametrize("name", ["raises", "exits", "interrupts", "none", "texts", "no lines"])
 def test_a_chunker_that_fails_leaves_its_document_unread(name: str) -> None:
     faults = FAULTS | {"texts": lambda _: ["text"], "no lines": lambda _: [Chunk(0, 0, "text")]}
@@ -142,3 +176,36 @@ def test_a_probe_that_fails_says_that_the_part_is_not_available(name: str) -> No
         answer_of(probe, "acme", seconds=SHORT if name == "hangs" else 5)
     done.set()
     assert answer_of(lambda: Probe(available=True), "acme").available
+
+
+WELL = ManagerHealth(
+    available=True, store=StoreHealth("here", 3, 9), spaces=(SpaceInfo("s", 2, 3, 9),)
+)
+_WELL: Any = WELL
+_STORE: Any = StoreHealth
+HEALTHS: dict[str, Any] = {
+    "nothing": None,
+    "a truth": True,
+    "no reason": _WELL._replace(reason=None),
+    "lines as text": _WELL._replace(notices="all is well"),
+    "lines that are none": _WELL._replace(information=(None,)),
+    "findings that are none": _WELL._replace(findings=("all well",)),
+    "another store": _WELL._replace(store="well"),
+    "a count of nothing": _WELL._replace(store=_STORE("here", None, 9)),
+    "a count that is none": _WELL._replace(store=_STORE("here", float("nan"), 9)),
+    "spaces that are none": _WELL._replace(spaces=("s",)),
+}
+
+
+@pytest.mark.parametrize("name", HEALTHS)
+def test_what_no_health_may_be_is_an_engine_that_is_not_available(name: str) -> None:
+    assert checked_health(WELL) is WELL
+    engine: Any = SimpleNamespace(
+        health=lambda **_: HEALTHS[name], pending=lambda: None, close=lambda: None
+    )
+    backend = Backend("acme", lambda: engine)
+    health = backend.health()
+    assert not health.available
+    assert health.reason.startswith("acme failed: ")
+    with pytest.raises(UnavailableError, match="acme failed: TypeError: it gave a NoneType"):
+        backend.pending()

@@ -204,3 +204,22 @@ def test_a_store_that_cannot_go_on_gets_the_whole() -> None:
     assert made.make(stored("one", "")) == "updated"
     assert isinstance(made.change, PutDocument)
     assert (made.change.resume, len(made.change.chunks)) == ("", 3)
+
+
+def test_a_source_without_any_piece_has_no_document(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = Made()
+    monkeypatch.setattr(made.log, "_pieces", lambda _ref, _first: iter(()))
+    assert made.make() == "vanished"
+    assert made.make(stored("one", "1 1")) == "vanished"
+    assert made.changes == []
+
+
+def test_a_source_whose_last_piece_has_a_place_is_taken_as_it_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made = Made()
+    text = "a line\n" * 200_000
+    pieces = [Segment(Document(REF, text, "d"), "end")]
+    monkeypatch.setattr(made.log, "_pieces", lambda _ref, _first: iter(pieces))
+    assert made.make() == "added"
+    assert isinstance(made.change, PutDocument)

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from commonplace.errors import ConfigError
 from commonplace.text.dates import days_of, today_at
 
 TODAY = date(2026, 11, 22)  # a Sunday
@@ -92,5 +93,5 @@ def test_the_day_is_that_of_the_time_zone() -> None:
     noon = 1_795_348_800.0  # 2026-11-22 12:00 UTC
     assert today_at(noon, "UTC") == TODAY
     assert today_at(noon, "Pacific/Kiritimati") == TODAY + timedelta(1)
-    with pytest.raises(ValueError, match="there is no time zone 'Mars/Olympus'"):
+    with pytest.raises(ConfigError, match="there is no time zone 'Mars/Olympus'"):
         today_at(noon, "Mars/Olympus")

@@ -72,7 +72,7 @@ def test_the_report_is_that_of_the_one_that_answers(chains: Chains) -> None:
     search(chain)
     for added, engine in enumerate(chain.engines):
         report = SyncReport(added=added)
-        engine.maintain = lambda report=report, **_: report  # type: ignore[method-assign, misc]
+        engine.maintain = lambda report=report, **_: report  # type: ignore[method-assign]
     assert chain.manager.maintain(deadline=NEVER).added == 1
     chain.close()
 

@@ -8,7 +8,15 @@ from itertools import islice
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from commonplace.plugin import NamedTuple, Progress, UsageError, columns, count, positive_int
+from commonplace.plugin import (
+    CallerError,
+    NamedTuple,
+    Progress,
+    UsageError,
+    columns,
+    count,
+    positive_int,
+)
 from commonplace_evaluation.comparing import CONFIDENCE, Difference, paired, rounded
 from commonplace_evaluation.measures import average
 from commonplace_evaluation.public import BENCHMARKS, digest_of, read_benchmark
@@ -94,14 +102,17 @@ class BenchCommand:
         """Measure all corpora."""
         benchmark = BENCHMARKS[args.benchmark]
         if args.html:
-            from commonplace_evaluation.report import check_extra
+            from commonplace_evaluation.report import check_report
 
-            check_extra()
+            check_report(args.html)
         ks = sorted(set(args.k))
         if ks[-1] > MOST:
             raise UsageError(f"--k {ks[-1]}: at most {MOST}", hint=f"commonplace bench --k {MOST}")
         corpora = islice(read_benchmark(benchmark, args.path), args.limit)
         tally = _measure_all(benchmark, corpora, ks, context, dates=args.dates)
+        if not tally.answers:
+            hint = f"get the file as the authors of {benchmark.name} publish it"
+            raise CallerError(f"{args.path}: there are no questions in it", hint=hint)
         digest = digest_of(args.path)
         facts = _facts(benchmark, tally, digest, dates=args.dates)
         if context.json:
@@ -109,7 +120,7 @@ class BenchCommand:
         else:
             for line in _lines(benchmark, tally, args.path, facts):
                 context.line(line)
-        if args.html and tally.answers:
+        if args.html:
             _write_report(args.html, benchmark, tally, facts)
             context.note(f"report: {args.html}")
         return 0
@@ -286,8 +297,6 @@ def _lines(benchmark: Benchmark, tally: Tally, path: str, facts: dict[str, Any])
         _about(benchmark, facts),
         "",
     ]
-    if not tally.answers:
-        return [*head, "no questions"]
     differences = [
         f"{OURS} less {system}, {measure}: {found['difference']:+.3f} "
         f"[{found['low']:+.3f}, {found['high']:+.3f}] ({CONFIDENCE:.0%} interval)"

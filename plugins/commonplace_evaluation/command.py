@@ -119,9 +119,9 @@ class EvalCommand:
                 hint="leave out --compare, and choose the configuration with --config",
             )
         if args.html:
-            from commonplace_evaluation.report import check_extra
+            from commonplace_evaluation.report import check_report
 
-            check_extra()
+            check_report(args.html)
         sets = find_sets(args.path, lambda: _own_workspace(args.path, context))
         if args.tune:
             _tune(sets, context)

@@ -6,7 +6,13 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from commonplace.plugin import NamedTuple, PluginUnavailableError, how_to_install, write_whole
+from commonplace.plugin import (
+    CallerError,
+    NamedTuple,
+    PluginUnavailableError,
+    how_to_install,
+    write_whole,
+)
 from commonplace_evaluation.comparing import CONFIDENCE, RANKED_BY, pairs_of, worst
 from commonplace_evaluation.measures import average
 from commonplace_evaluation.table import (
@@ -47,9 +53,18 @@ class Section(NamedTuple):
     cases: tuple[Case, ...] = ()
 
 
-def check_extra() -> None:
-    """Raise :class:`~commonplace.errors.PluginUnavailableError` without what makes reports."""
+def check_report(path: str) -> None:
+    """Find out before hours of work whether a report can be written to ``path``.
+
+    Raises :class:`~commonplace.errors.CallerError` where there is no such folder, and
+    :class:`~commonplace.errors.PluginUnavailableError` without what makes reports.
+    """
     from importlib.util import find_spec
+
+    folder = os.path.dirname(os.path.abspath(path))
+    if not os.path.isdir(folder):
+        hint = "make the folder, or correct the path after --html"
+        raise CallerError(f"{path}: there is no folder {folder}", hint=hint)
 
     for name in ("jinja2", "pygal"):
         if find_spec(name) is None:

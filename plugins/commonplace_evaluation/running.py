@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from commonplace.plugin import (
@@ -19,7 +20,7 @@ from commonplace.plugin import (
 from commonplace_evaluation.measures import DEPTH, Span, recall_in_budget, score_query
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import TextIO
 
     from commonplace import Hit, Memory
@@ -100,11 +101,12 @@ def run_sets(
             outcome = run.measure(memory)
             there = {ref.path for ref in memory.notes()}
         outcomes.append(outcome)
-        wanted = {span.path for query in evalset.queries for span in query.relevant}
+        spans = [span for query in evalset.queries for span in query.relevant]
+        wanted, asked = {span.path for span in spans}, len(evalset.queries)
         seconds = outcome.index_seconds + outcome.search_seconds
         context.err.write(
             f"[{number}/{len(sets)}] {title}: {count(outcome.notes, 'note')}, "
-            f"{len(evalset.queries)} queries, {seconds:.1f} s\n"
+            f"{asked} {'query' if asked == 1 else 'queries'}, {seconds:.1f} s\n"
         )
         if not outcome.notes:
             context.note(f"no notes were indexed in {evalset.workspace}")
@@ -114,7 +116,25 @@ def run_sets(
                 f"{count(len(missing), 'relevant note')} not in {evalset.workspace}, so no search "
                 f"can find them: {some}"
             )
+        elif beyond := _beyond_the_end(evalset.workspace, spans):
+            some = ", ".join(beyond[:3]) + (", ..." if len(beyond) > 3 else "")
+            context.note(
+                f"relevant lines that the notes do not have, so no search finds them: {some}"
+            )
     return outcomes
+
+
+def _beyond_the_end(workspace: str, spans: Iterable[Span]) -> list[str]:
+    """Citations of the relevant lines that begin behind the last line of their note."""
+    last: dict[str, int] = {}
+    for span in spans:
+        last[span.path] = max(span.start_line, last.get(span.path, 0))
+    found = []
+    for path, line in sorted(last.items()):
+        with suppress(OSError), open(os.path.join(workspace, path), "rb") as note:
+            if line > len(note.read().splitlines()):
+                found.append(f"{path}#L{line}")
+    return found
 
 
 class _Run:

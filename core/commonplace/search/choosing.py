@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from commonplace.model.search import Candidate, Step, newest_first
 from commonplace.model.tuples import NamedTuple
-from commonplace.text.languages import english_levels
+from commonplace.text.languages import FORMS_OF, english_levels
 from commonplace.text.tokens import accented_letters
 
 if TYPE_CHECKING:
@@ -101,7 +101,9 @@ class Folding:
         levels = english_levels()
         rare = [one for one in query.should if levels.get(one, _RARE) >= _RARE] or query.should
         words = ([one for one in rare if len(one) > 1 or one.isdigit()] or rare)[:_MOST_WORDS]
-        self._words = {one if len(one) < 5 or not one.isascii() else one[:-1] for one in words}
+        # How they begin in a text, and what word it is.
+        self._words = {one if len(one) < 5 or not one.isascii() else one[:-1]: one for one in words}
+        self._words |= {form: one for one in words for form in FORMS_OF.get(one, ())}
         self._days = query.days
         self._groups: list[_Group] = []
         self._alike: dict[object, list[_Group]] = {}
@@ -179,12 +181,12 @@ class Folding:
             accented, letters = accented_letters()
             lower = lower.translate(letters) if accented.search(lower) else lower
         held: dict[int, set[str]] = {}
-        for word in self._words:
-            at = _find(word, lower, 0) if word in lower else -1
+        for begins, word in self._words.items():
+            at = _find(begins, lower, 0) if begins in lower else -1
             while at >= 0:
                 held.setdefault(lower.rfind("\n", 0, at) + 1, set()).add(word)
                 end = lower.find("\n", at)
-                at = _find(word, lower, end) if end >= 0 else -1
+                at = _find(begins, lower, end) if end >= 0 else -1
         return held
 
 

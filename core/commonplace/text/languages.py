@@ -138,3 +138,31 @@ am als an das die du er hat im man mit um war was
 """
 STOP_WORDS_OF_GERMAN = STOP_WORDS.union(_GERMAN_BESIDE_OTHERS.split())
 """Those of a query that is German: with the words that mean something in English."""
+
+_IRREGULAR_LISTED = """
+becom:became begin:began,begun bend:bent bite:bitten bleed:bled blow:blew,blown break:broke,broken
+bring:brought build:built burn:burnt buy:bought catch:caught child:children choos:chose,chosen
+come:came creep:crept deal:dealt dig:dug draw:drew,drawn dream:dreamt drink:drank,drunk
+drive:drove,driven eat:ate,eaten fall:fell,fallen feed:fed feel:felt fight:fought
+fli:flew,flown foot:feet forbid:forbade,forbidden forget:forgot,forgotten forgiv:forgave,forgiven
+freez:froze,frozen get:got,gotten give:gave,given go:went,gone goos:geese grow:grew,grown
+half:halves hang:hung hear:heard hide:hid,hidden hold:held keep:kept kneel:knelt knife:knives
+know:knew,known lay:laid lead:led lean:leant learn:learnt leav:left lend:lent light:lit lose:lost
+make:made man:men mean:meant meet:met mous:mice pay:paid person:people ride:rode,ridden
+ring:rang,rung rise:risen run:ran say:said see:saw,seen seek:sought sell:sold send:sent
+shake:shook,shaken shelf:shelves shine:shone shoot:shot show:shown shrink:shrank,shrunk
+sing:sang,sung sink:sank,sunk sit:sat sleep:slept slide:slid speak:spoke,spoken spend:spent
+spin:spun stand:stood steal:stole,stolen stick:stuck strike:struck sweep:swept swim:swam,swum
+swing:swung take:took,taken teach:taught tear:tore,torn think:thought throw:threw,thrown
+tooth:teeth understand:understood wake:woke,woken wear:wore,worn wife:wives win:won wolf:wolves
+woman:women write:wrote,written
+"""
+FORMS_OF = {
+    stem: forms.split(",")
+    for stem, _, forms in (one.partition(":") for one in _IRREGULAR_LISTED.split())
+}
+"""Irregular forms of English verbs and nouns, which no stemmer knows, by the stem of what they are
+forms of. What is a word of its own, too (bit, bound, found, lives, leaves), is left out."""
+
+STEM_OF = {form: stem for stem, forms in FORMS_OF.items() for form in forms}
+"""Each of these forms, and its stem."""

@@ -13,7 +13,9 @@ import Stemmer
 
 from commonplace.model.search import KeywordQuery
 from commonplace.text.languages import (
+    FORMS_OF,
     ONLY_GERMAN,
+    STEM_OF,
     STOP_WORDS,
     STOP_WORDS_OF_GERMAN,
 )
@@ -63,7 +65,7 @@ _Value = TypeVar("_Value")
 class StandardAnalyser:
     """See :class:`commonplace.text.analyse.Analyser`; safe to use from several threads."""
 
-    id = "standard-2"
+    id = "standard-3"
     terms = "analysed"
 
     def __init__(self) -> None:
@@ -292,6 +294,7 @@ def _sought(wanted: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
     wide = frozenset([term for term in wanted if not term.isascii()])
     words = {term for term in wanted - wide if len(term) > 2 and term.isalpha()}
     needles = [word[:-2] if word.endswith("ie") else word[:-1] for word in words]
+    needles += [form for word in wanted for form in FORMS_OF.get(word, ())]
     return wide, wanted.difference(wide, words, [""]).union(needles)
 
 
@@ -300,8 +303,8 @@ class _Stems(dict[str, str]):
 
     There is no telling which language a word is in, so what is done to it depends on its letters:
     Cyrillic and Arabic ones have a stemmer of their own; Latin ones lose their accents, what
-    Snowball's English stemmer takes, and endings of other languages (``Rechnungen``). What holds
-    more than letters only loses its accents.
+    Snowball's English stemmer takes, and endings of other languages (``Rechnungen``); irregular
+    English forms are listed (``bought``). What holds more than letters only loses its accents.
     """
 
     def __init__(self) -> None:
@@ -318,6 +321,8 @@ class _Stems(dict[str, str]):
         bare = word if word.isascii() or is_vietnamese(word) else unaccented(word)
         if not bare.isalpha():
             return bare
+        if bare in STEM_OF:
+            return STEM_OF[bare]
         if bare.isascii():
             stem = self._snowball("english", bare)
             while (shorter := without_ending(stem)) != stem:

@@ -135,6 +135,14 @@ def test_neighbouring_chunks_of_one_document_are_no_reason_to_look_for_newer_one
     assert folding.since() is None
 
 
+def test_lines_are_found_by_irregular_forms_too() -> None:
+    hits = [
+        dated(1, "- bought 3 tyres\n- rain", "2026-10-01", 0.9),
+        dated(2, "- bought 4 tyres\n- sun", "2026-10-02"),
+    ]
+    assert folded("what did I buy", *hits) == [(2, [1])]
+
+
 @pytest.mark.parametrize(
     ("query", "older", "newer", "value"),
     [

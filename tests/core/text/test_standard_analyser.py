@@ -10,6 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from commonplace.text.analyse import make_analyser
+from commonplace.text.languages import FORMS_OF
 from commonplace.text.query import parse_query
 
 if TYPE_CHECKING:
@@ -201,6 +202,20 @@ def test_stop_words_leave_if_another_word_stays() -> None:
     assert set(of_one.should) - of_one.beside == {"manag"}
     assert set(_ANALYSER.query(parse_query("what is")).should) >= {"what", "is"}
     assert "not" in _ANALYSER.query(parse_query("to be or not to be")).should
+
+
+@pytest.mark.parametrize(("stem", "forms"), FORMS_OF.items())
+def test_irregular_forms_have_the_stem_of_what_they_are_forms_of(
+    stem: str, forms: list[str]
+) -> None:
+    # "choos" is that of "choose", and "fli" of "fly".
+    bases = {stem, f"{stem}e", f"{stem.removesuffix('i')}y"}
+    assert stem in {_ANALYSER.chunk(base).body for base in bases}
+    for form in forms:
+        assert _ANALYSER.chunk(form).body == stem
+        assert _ANALYSER.matches(f"We {form} it.", frozenset((stem,))) == [
+            (3, 3 + len(form), frozenset((stem,)))
+        ]
 
 
 def test_words_that_mean_something_in_english_are_stop_words_of_german_questions_alone() -> None:

@@ -12,6 +12,7 @@ import pytest
 from commonplace import Memory
 from commonplace.cli.context import Context
 from commonplace.cli.parser import UsageError, command_parser
+from commonplace.errors import CallerError
 from commonplace_evaluation.bench import BenchCommand, measured
 from commonplace_evaluation.public import Text
 from commonplace_evaluation.rivals import Fts5, Grep
@@ -108,6 +109,13 @@ def test_what_it_is_compared_with() -> None:
         assert rival.ranked('"?', 5) == []
         assert rival.ranked("pottery boat rained", 1) != []
         assert len(rival.ranked("pottery boat rained", 2)) == 2
+
+
+def test_a_file_without_questions_is_an_error(home: Path, tmp_path: Path) -> None:
+    file = tmp_path / "empty.json"
+    file.write_text("[]", encoding="utf-8")
+    with pytest.raises(CallerError, match="no questions"):
+        bench("locomo", str(file))
 
 
 def test_bench_prints_each_system_and_the_file(home: Path, locomo: str) -> None:

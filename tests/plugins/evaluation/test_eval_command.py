@@ -101,7 +101,7 @@ def test_a_set_is_searched_with_its_own_transcripts_and_no_others(
     argv = ("eval", str(tmp_path / "set"), "--config", str(config), "--json")
     measured = run(*argv)
     assert measured.json["all"]["recall@1"] == 1
-    assert "set: 1 note, 1 queries" in measured.err
+    assert "set: 1 note, 1 query" in measured.err
 
 
 def test_eval_leaves_a_configured_index_as_it_is(
@@ -264,3 +264,31 @@ def test_queries_about_notes_that_are_gone_are_named(
     assert ran.code == 0
     assert "1 relevant note not in" in ran.err
     assert "memory/2026-10-07.md" in ran.err
+
+
+def test_relevant_lines_that_the_note_does_not_have_are_named(
+    run: Callable[..., Run], workspace: str, tmp_path: Path
+) -> None:
+    _evalset(tmp_path / "set", workspace)
+    queries = tmp_path / "set" / "queries.jsonl"
+    lines = queries.read_text(encoding="utf-8").replace('"startLine": 26', '"startLine": 400')
+    queries.write_text(lines.replace('"endLine": 26', '"endLine": 400'), encoding="utf-8")
+    ran = run("eval", str(tmp_path / "set"))
+    assert ran.code == 0
+    assert "relevant lines that the notes do not have" in ran.err
+    assert ran.err.rstrip().endswith(": MEMORY.md#L400")
+
+
+def test_a_path_that_is_not_there_is_named_before_anything_is_measured(
+    run: Callable[..., Run], workspace: str, tmp_path: Path
+) -> None:
+    ran = run("eval", str(tmp_path / "no.jsonl"))
+    assert ran.code == 1
+    assert f"{tmp_path / 'no.jsonl'}: there is no such file or folder" in ran.err
+    _evalset(tmp_path / "set", workspace)
+    report = tmp_path / "gone" / "report.html"
+    ran = run("eval", str(tmp_path / "set"), "--html", str(report))
+    assert ran.code == 1
+    assert f"there is no folder {report.parent}" in ran.err
+    assert "[1/1]" not in ran.err
+    assert not report.parent.exists()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from _thread import RLock  # threading takes a millisecond to import
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
         UploadListener,
     )
     from commonplace.model.search import SearchResult
-    from commonplace.sync.queue import SyncRequest
     from commonplace.sync.service import SyncService
     from commonplace.tools.plugins import PluginTools
     from commonplace.tools.recall import Recall
@@ -138,7 +138,11 @@ class Memory:
         if given is None:
             memory._closing.append(host.close)
         if watch:
-            memory.watch()
+            try:
+                memory.watch()
+            except BaseException:
+                memory.close()
+                raise
         return memory
 
     def __enter__(self) -> Self:
@@ -247,10 +251,11 @@ class Memory:
         result = result.replace(notes=(*result.notes, *notes)) if notes else result
         if self.host.listened["events"] and (events := self.host.events) is not None:
             events.searched(query, result)
-        if not self._one_shot and (session_key or result.stale > 0):
-            self._service().searched(session_key, result.stale)
-        if 0 < max((arm.lacking for arm in answer.arms), default=0) <= self._unasked:
-            self._service().embed()
+        with suppress(CallerError):  # closed meanwhile by another thread: the answer holds
+            if not self._one_shot and (session_key or result.stale > 0):
+                self._service().searched(session_key, result.stale)
+            if 0 < max((arm.lacking for arm in answer.arms), default=0) <= self._unasked:
+                self._service().embed()
         return result
 
     def get(self, path: str, *, start: int | None = None, lines: int | None = None) -> NoteText:
@@ -347,24 +352,19 @@ class Memory:
             if self._closed:
                 raise CallerError("this memory is closed", hint="open another one")
             if self._sync_service is None:
-                from commonplace.sync.service import SyncService
+                from commonplace.health.state_files import tidy
+                from commonplace.sync.service import SyncService, sync_backend
 
+                given = self._backends, self.host, partial(tidy, self.settings, self._clock)
                 self._sync_service = SyncService(
                     self.settings.search.sync,
-                    self._sync_backend,
+                    partial(sync_backend, *given, notices=self._source_notices),
                     embeds=partial(embeds, self.host, self.settings, self._embedding().service),
                     listener=self._on_sync,
                     clock=self._clock,
                     shown_as=f"{self.settings.index_path}.watch",
                 )
             return self._sync_service
-
-    def _sync_backend(self, request: SyncRequest, deadline: Deadline) -> SyncReport:
-        from commonplace.health.state_files import delete_files, leftovers
-        from commonplace.sync.service import sync_backend
-
-        delete_files(leftovers(self.settings.state_dir, self.settings.cache_dir, now=self._clock()))
-        return sync_backend(self._backends(), self.host, request, deadline, self._source_notices)
 
     def _backends(self) -> Backend | FallbackMemoryManager:
         with self._opening:

@@ -315,8 +315,8 @@ class CountsNothing(Sound):
 
 
 class WorksWhileLooking(Sound):
-    def pending(self) -> SyncReport:
-        report = super().pending()
+    def pending(self, *, look: bool = False) -> SyncReport:
+        report = super().pending(look=look)
         if report.known:
             super().maintain(deadline=NEVER)
         return report

@@ -8,7 +8,7 @@ import shutil
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -26,6 +26,7 @@ from commonplace import (
 from commonplace.embedding import choice
 from commonplace.errors import MemoryDisabledError
 from commonplace.plugin import hookimpl
+from commonplace.search.search import Searcher
 from commonplace.tools import plugins
 
 if TYPE_CHECKING:
@@ -398,6 +399,42 @@ def test_a_closed_memory_says_so(opener: Opener) -> None:
     memory.close()
     with pytest.raises(CallerError, match="closed"):
         memory.search("staging")
+
+
+def test_an_answer_holds_where_another_thread_closes_the_memory_meanwhile(
+    opener: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = opener()
+    memory.search("staging")
+    whole = Searcher.present
+
+    def closing(*given: Any) -> SearchResult:
+        result = whole(*given)
+        memory.close()
+        return result
+
+    monkeypatch.setattr(Searcher, "present", closing)
+    assert memory.search("staging", session_key="one").hits
+
+
+def test_opening_closes_what_it_opened_where_watching_cannot_begin(
+    opener: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def start(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    closed: list[PluginHost] = []
+
+    def close(host: PluginHost) -> None:
+        closed.append(host)
+
+    monkeypatch.setattr(PluginHost, "close", close)
+    monkeypatch.setattr(threading.Thread, "start", start)
+    with pytest.raises(UnavailableError, match="no thread could be started to watch the files: "):
+        opener(watch=True)
+    (host,) = closed
+    monkeypatch.undo()
+    host.close()
 
 
 def test_a_single_note_is_found_with_a_score_to_be_seen(opener: Opener, tmp_path: Path) -> None:

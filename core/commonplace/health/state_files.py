@@ -17,6 +17,7 @@ from commonplace.resilience.breaker import recorded
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from commonplace.config.settings import Settings
     from commonplace.embedding.cache import EmbeddingCache
 
 
@@ -67,6 +68,11 @@ def delete_files(files: Iterable[str]) -> int:
             continue
         gone += 1
     return gone
+
+
+def tidy(settings: Settings, clock: Callable[[], float]) -> None:
+    """Delete the temporary files that no process writes any more."""
+    delete_files(leftovers(settings.state_dir, settings.cache_dir, now=clock()))
 
 
 def _entries(folder: str) -> Iterator[os.DirEntry[str]]:

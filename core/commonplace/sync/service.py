@@ -69,17 +69,19 @@ class WatcherLike(Protocol):
 
 
 def sync_backend(
-    backend: Backend | FallbackMemoryManager,
+    backends: Callable[[], Backend | FallbackMemoryManager],
     host: PluginHost,
+    tidy: Callable[[], object],
     request: SyncRequest,
     deadline: Deadline,
     notices: tuple[str, ...] = (),
 ) -> SyncReport:
     """Sync as ``request`` asks, cleanly ended at ``deadline``, and publish the event of it.
 
-    ``notices`` are among those of the report.
+    First ``tidy`` is called. ``notices`` are among those of the report.
     """
-    report = backend.maintain(
+    tidy()
+    report = backends().maintain(
         force=request.force,
         embed=request.embed,
         eager=request.eager,
@@ -159,8 +161,9 @@ class SyncService:
             if self._settings.watch:
                 if unwatched:
                     seconds = min(seconds or inf, _UNWATCHED_SECONDS)
-                self._watcher = watcher = make(self._worker.notice)
+                watcher = make(self._worker.notice)
                 watcher.start()
+                self._watcher = watcher
                 if self._settings.full_scan_minutes and not unwatched:
                     from commonplace.sync.folders import FolderTimes
 

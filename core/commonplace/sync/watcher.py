@@ -92,7 +92,10 @@ class Watcher:
     _running: tuple[_Loop, threading.Thread] | None = field(default=None, init=False)
 
     def start(self) -> None:
-        """Begin, unless it has begun. Raises ``RuntimeError`` if no thread can be started."""
+        """Begin, unless it has begun.
+
+        Raises :class:`~commonplace.errors.UnavailableError` if no thread can be started.
+        """
         with self._lock:
             if self._running is not None and self._running[1].is_alive():
                 return
@@ -100,7 +103,11 @@ class Watcher:
                 self._watched, self._changed, self._poll_seconds, self._force_polling, self._deps
             )
             thread = threading.Thread(target=loop.run, name="commonplace-watcher")
-            thread.start()
+            try:
+                thread.start()
+            except RuntimeError as error:  # no more threads, or the interpreter is about to end
+                reason = f"no thread could be started to watch the files: {error}"
+                raise UnavailableError(reason) from error
             self._running = loop, thread
 
     def stop(self) -> None:

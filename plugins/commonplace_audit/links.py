@@ -91,15 +91,28 @@ class Links:
             return self._anchor(found[0], anchor, target) if len(found) == 1 else None
         if name.casefold() in self._files or self._exists(note, name):
             return None
-        near = get_close_matches(name.casefold(), self._by_name, n=1, cutoff=_NEAR)
-        if not near:  # often a note that is still to be written
+        meant = self._near(name)
+        if not meant:  # often a note that is still to be written
             return Broken(f"no note is named {name!r}: [[{target}]]", severity="info")
-        meant = stem(self._by_name[near[0]][0].path)
         return Broken(f"no note is named {name!r}: [[{target}]]", target.replace(name, meant, 1))
+
+    def _near(self, name: str) -> str:
+        """What a wiki link to ``name`` perhaps meant, with its folder if ``name`` has one."""
+        if "/" not in name:
+            near = get_close_matches(name.casefold(), self._by_name, n=1, cutoff=_NEAR)
+            return stem(self._by_name[near[0]][0].path) if near else ""
+        # The name of a file tells notes apart, not the folders that many of them share.
+        folder, _, last = _bare(f"/{name.lstrip('/')}").rpartition("/")
+        stems = {stem(note.path).casefold() for note in self._notes}
+        near = [last] if last in stems else get_close_matches(last, sorted(stems), 1, _NEAR)
+        paths = [one.path for one in self._notes if near and stem(one.path).casefold() == near[0]]
+        beside = [one for one in paths if _bare(f"/{one}").endswith(f"{folder}/{near[0]}")]
+        found = beside or paths
+        return _without_ending(found[0]) + _ending(name) if len(found) == 1 else ""
 
     def _named(self, note: AuditedNote, name: str) -> Sequence[AuditedNote]:
         if "/" not in name:
-            bare = name[: -len(ending)] if (ending := _ending(name)) else name
+            bare = _without_ending(name)
             return self._by_name.get(bare.casefold(), self._by_name.get(name.casefold(), []))
         folder = posixpath.dirname(note.path)
         for start in (folder, ""):
@@ -258,6 +271,9 @@ def _ending(name: str) -> str:
     return next((ending for ending in ENDINGS if name.endswith(ending)), "")
 
 
+def _without_ending(path: str) -> str:
+    return path[: -len(ending)] if (ending := _ending(path)) else path
+
+
 def _bare(path: str) -> str:
-    folded = path.casefold()
-    return folded[: -len(ending)] if (ending := _ending(folded)) else folded
+    return _without_ending(path.casefold())

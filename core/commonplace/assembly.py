@@ -86,9 +86,14 @@ def configured(host: PluginHost, **arguments: Unpack[Arguments]) -> Settings:
     """
     from commonplace.config.load import load_settings, load_switches
 
-    host.restrict(load_switches(arguments.get("config"), arguments.get("env") or os.environ))
+    asked = load_switches(arguments.get("config"), arguments.get("env") or os.environ)
+    applied = host.restrict(asked)
     arguments["sections"] = partial(section_class, host)
     settings = load_settings(**arguments)
+    if set(asked) != set(applied):
+        from commonplace.config.switches import of_another
+
+        settings = settings.evolve(warnings=(*settings.warnings, *of_another(asked, applied)))
     if not settings.search.enabled or settings.slot == "none":
         raise MemoryDisabledError(
             "memory search is switched off by the configuration",

@@ -9,7 +9,7 @@ from commonplace.config.values import object_of
 from commonplace.model.plugins import SwitchRule
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from commonplace.config.reading import Found, Layer, Reader
 
@@ -60,6 +60,13 @@ def switch_rules(layers: Iterable[Layer]) -> tuple[SwitchRule, ...]:
             made = SwitchRule(setting_, layer.file, names, only, layer.is_ours)
             rules.setdefault(setting_, made)
     return tuple(rule for rule in rules.values() if rule.names or rule.only)
+
+
+def of_another(asked: Sequence[SwitchRule], applied: Sequence[SwitchRule]) -> list[str]:
+    """Words on the switches ``asked`` for of a host to which others are ``applied``."""
+    why = "plugins were looked up before, by another configuration: give each a host of its own"
+    without = [f"{rule} has no effect: {why}" for rule in asked if rule not in applied]
+    return [*without, *(f"{rule} holds here too: {why}" for rule in applied if rule not in asked)]
 
 
 def memory_slot(

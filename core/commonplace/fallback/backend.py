@@ -374,7 +374,10 @@ class BackendSearch:
 
         arms = self._backend.call("search", ask, until)
         if self.update_error is not None and not any(arm.found for arm in arms):
-            raise self.update_error
+            if deadline is not None or not query.keyword.must:  # of a chain the next is asked
+                raise self.update_error
+            # No note may have the quoted words: raises where none has any other word either.
+            self.ask(query._replace(keyword=query.keyword._replace(must=())), where=where, limit=1)
         return _with_finite_scores(arms)
 
     def ask_again(

@@ -8,7 +8,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Literal
 
-from commonplace.errors import PluginConflictError, PluginUnavailableError, suggest
+from commonplace.errors import CallerError, PluginConflictError, PluginUnavailableError, suggest
 from commonplace.host.switches import (
     API_PREFIX,
     DISABLE,
@@ -52,6 +52,14 @@ CALLED: Mapping[str, tuple[str, ...]] = {
     ),
 }
 """The kinds of entry points that register nothing, each with the hooks that are called."""
+
+
+def check_kind(kind: str) -> None:
+    """Raise :class:`~commonplace.errors.CallerError` where plugins register nothing of ``kind``."""
+    if kind not in KINDS:
+        hint = f"there is {', '.join(KINDS)}"
+        raise CallerError(f"there is no kind of plugin named {kind!r}", hint=hint)
+
 
 FIELD = "\x1f"
 _MOST_BYTES = 1_000_000

@@ -7,12 +7,11 @@ from _thread import RLock, _local  # threading takes a millisecond to import
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from commonplace.errors import (
-    CallerError,
     PluginConflictError,
     PluginUnavailableError,
     reason_of,
 )
-from commonplace.host.discovery import CALLED, KINDS, Catalogue, installed
+from commonplace.host.discovery import CALLED, KINDS, Catalogue, check_kind, installed
 from commonplace.host.registry import Entry, Failure, Registry
 from commonplace.host.switches import SAFE
 from commonplace.resilience.deadline import INFINITY, NEVER
@@ -141,7 +140,7 @@ class PluginHost:
 
     def ids(self, kind: Kind) -> tuple[str, ...]:
         """All ids of ``kind`` that may be requested, in alphabetical order. Loads nothing."""
-        _check_kind(kind)
+        check_kind(kind)
         with self._lock:
             catalogue, registry = self._parts()
             return tuple(sorted({*catalogue.ids(kind), *registry.ids(kind)}))
@@ -151,7 +150,7 @@ class PluginHost:
 
         Loads nothing, so that it may still fail to load.
         """
-        _check_kind(kind)
+        check_kind(kind)
         with self._lock:
             catalogue, registry = self._parts()
             if registry.get(f"{kind}.{id_}") is None:
@@ -161,11 +160,15 @@ class PluginHost:
                     return reason_of(error)
         return ""
 
-    def restrict(self, rules: Sequence[SwitchRule]) -> None:
-        """Apply the switches of a configuration, unless a plugin has been looked up already."""
+    def restrict(self, rules: Sequence[SwitchRule]) -> Sequence[SwitchRule]:
+        """Apply the switches of a configuration, unless a plugin has been looked up already.
+
+        Returns those that apply: after a look at plugins these are of an earlier configuration.
+        """
         with self._lock:
             if self._found is None:
                 self._rules = rules
+            return self._rules
 
     def switched_off(self, kind: str, id_: str) -> str:
         """The variable or setting that switches ``id_`` of ``kind`` off, or ``""``."""
@@ -323,7 +326,7 @@ class PluginHost:
         return self._found
 
     def _entry(self, kind: str, id_: str) -> Entry:
-        _check_kind(kind)
+        check_kind(kind)
         with self._lock:
             catalogue, registry = self._parts()
             known = registry.get(f"{kind}.{id_}")
@@ -386,12 +389,6 @@ class PluginHost:
             listeners = self._called[kind]
             listeners.add_all(kind, catalogue)
         return listeners.call(hook, arguments, seconds=seconds, failed=failed)
-
-
-def _check_kind(kind: str) -> None:
-    if kind not in KINDS:
-        hint = f"there is {', '.join(KINDS)}"
-        raise CallerError(f"there is no kind of plugin named {kind!r}", hint=hint)
 
 
 def _to_stderr(line: str) -> None:

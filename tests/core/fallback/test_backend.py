@@ -5,14 +5,14 @@ from __future__ import annotations
 import signal
 from functools import partial
 from math import inf
-from typing import TYPE_CHECKING, NoReturn, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import pytest
 
 from commonplace.errors import DeadlineExceededError, UnavailableError
 from commonplace.fallback.backend import Backend
 from commonplace.model.reports import SyncReport
-from commonplace.model.search import Arm, KeywordQuery, Query, Where
+from commonplace.model.search import Arm, Found, KeywordQuery, Query, StoredChunk, Where
 from commonplace.resilience.bounded_call import Worker
 from commonplace.resilience.deadline import Deadline
 
@@ -58,6 +58,40 @@ def test_all_that_a_search_asks_for_ends_by_its_deadline_or_half_of_it_after_the
     with pytest.raises(DeadlineExceededError):
         search.ask_again(query, where=Where(), limit=5)
     assert backend.guard.failure("search") is None
+
+
+class FullDisk(Slow):
+    """An engine that cannot be updated, and has ``words`` in its index."""
+
+    def __init__(self, *words: str) -> None:
+        super().__init__(update=0, answer=0)
+        self._words = frozenset(words)
+
+    def maintain(self, **_: object) -> SyncReport:
+        raise UnavailableError("disk full")
+
+    pending = maintain
+
+    def search(self, query: Query, **_: object) -> tuple[Arm, ...]:  # type: ignore[override]
+        found = Found(StoredChunk(1, "memory", "MEMORY.md", 1, 1, "tea"), 1.0)
+        has = not query.keyword.must and self._words & set(query.keyword.should)
+        return (Arm("keyword", "bm25", (found,) if has else ()),)
+
+
+def test_an_index_without_the_quoted_words_is_not_empty_where_it_has_others() -> None:
+    keyword = KeywordQuery(("green", "tea"), must=(("green", "tea"),))
+
+    def asked(*words: str, **options: Any) -> tuple[Arm, ...]:
+        backend = Backend("full", lambda: cast("MemoryManager", FullDisk(*words)))
+        search = backend.search_of(Query("tea", keyword), Deadline.after(9), update=True)
+        search.update()
+        return search.ask(Query("tea", keyword), where=Where(), limit=5, **options)
+
+    assert [arm.found for arm in asked("tea")] == [()]
+    with pytest.raises(UnavailableError, match="disk full"):
+        asked("coffee")
+    with pytest.raises(UnavailableError, match="disk full"):  # the next of a chain may have them
+        asked("tea", deadline=Deadline.after(9))
 
 
 class Idle:

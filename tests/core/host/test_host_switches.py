@@ -141,6 +141,22 @@ def test_the_chain_goes_on_behind_a_backend_that_is_off(tmp_path: Path) -> None:
     assert "switched off by plugins.deny" in status.fallback.reason
 
 
+def test_switches_that_a_shared_host_cannot_apply_are_said_in_the_status(tmp_path: Path) -> None:
+    host = PluginHost(env={})
+    first, then = {"plugins": {"deny": ["mmr"]}}, {"plugins": {"allow": ["mine"]}}
+    with (
+        Memory.open(workspace=tmp_path, env={}, host=host, config=first) as one,
+        Memory.open(workspace=tmp_path, env={}, host=host, config=first) as same,
+        Memory.open(workspace=tmp_path, env={}, host=host, config=then) as other,
+    ):
+        assert (one.settings.warnings, same.settings.warnings) == ((), ())
+        lines = [line for line in other.status().notices if "a host of its own" in line]
+    assert [line.partition(":")[0] for line in lines] == [
+        "plugins.allow in config argument has no effect",
+        "plugins.deny in config argument holds here too",
+    ]
+
+
 def test_safe_mode_is_said_in_the_status(tmp_path: Path) -> None:
     with Memory.open(workspace=tmp_path, env={"COMMONPLACE_SAFE": "1"}) as memory:
         assert any(notice.startswith("safe mode") for notice in memory.status().notices)

@@ -8,6 +8,7 @@ import os
 import re
 import stat
 from typing import TYPE_CHECKING
+from unicodedata import normalize
 
 from commonplace.errors import (
     NoteNotFoundError,
@@ -137,6 +138,32 @@ def split_citation(path: str) -> tuple[str, int | None, int | None]:
     first = int(found[1] or found[3])
     last = int(found[2] or found[4] or first)
     return path[: found.start()], min(first, last), max(first, last)
+
+
+def spellings(path: str) -> Iterator[str]:
+    """``path``, then with each ending that it may lack, before its lines and after.
+
+    Then all of these as other systems spell them: macOS gives ``é`` as two signs where most have
+    one.
+    """
+    ways = [path]
+    bare = path.strip()
+    name, first, _ = split_citation(bare)
+    for whole, tail in ((name, bare[len(name) :]), (bare, "")):
+        if not whole.endswith((*ENDINGS, "/")) and whole:
+            ways += (f"{whole}{ending}{tail}" for ending in ENDINGS)
+        if first is None:
+            break
+    yield from ways
+    if not path.isascii():
+        for form in ("NFC", "NFD"):
+            yield from (other for way in ways if (other := normalize(form, way)) != way)
+
+
+def lacks_ending(path: str) -> bool:
+    """Whether ``path``, perhaps a citation, has no ending, as a note's may be written."""
+    name = split_citation(path)[0]
+    return not os.path.splitext(name)[1] and not name.endswith("/")
 
 
 def resolve(roots: Roots, path: str) -> tuple[Root, str]:

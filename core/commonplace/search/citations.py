@@ -12,13 +12,20 @@ from commonplace.errors import (
     UnavailableError,
     suggest,
 )
-from commonplace.files.reading import cut_lines, read_lines, resolve, split_citation
+from commonplace.files.reading import (
+    cut_lines,
+    lacks_ending,
+    read_lines,
+    resolve,
+    spellings,
+    split_citation,
+)
 from commonplace.files.roots import ENDINGS, ExtraRoot, Roots, find_roots
 from commonplace.host.border import read_of, scanned
 from commonplace.model.tuples import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from commonplace.config.settings import Settings
     from commonplace.model.documents import Document, DocumentRef
@@ -68,31 +75,20 @@ def read_cited(
         partial(_read_of_source, readable.sources),
     )
     for way in ways:
-        for spelling in _spellings(path):
+        for spelling in spellings(path):
             try:
                 return way(spelling, start, lines)
             except PathNotAllowedError:
                 continue
             except NoteNotFoundError as error:
-                if failure is None and spelling == path:  # a guess of ours is not what was asked
+                # Of our guesses only that of an ending counts as what was asked.
+                if failure is None and (spelling == path or lacks_ending(path)):
                     failure = error
     nearest = _nearest(readable, path, outside_too=failure is not None)
     hint = f"did you mean {nearest}?" if nearest else ""
     if failure is not None:
         raise NoteNotFoundError(str(failure), hint=hint or failure.hint)
     raise PathNotAllowedError(hint=hint)
-
-
-def _spellings(path: str) -> Iterator[str]:
-    """``path``, then with each ending that it may lack, before its lines and after."""
-    yield path
-    bare = path.strip()
-    name, first, _ = split_citation(bare)
-    for whole, tail in ((name, bare[len(name) :]), (bare, "")):
-        if not whole.endswith((*ENDINGS, "/")) and whole:
-            yield from (f"{whole}{ending}{tail}" for ending in ENDINGS)
-        if first is None:
-            return
 
 
 def _read_mounted(readable: Readable, path: str, start: int | None, lines: int | None) -> NoteText:

@@ -9,14 +9,20 @@ holds what the file was, unless the change was not made.
 from __future__ import annotations
 
 import errno
+import os
 import secrets
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from commonplace.errors import IndexBusyError, IndexReadOnlyError, UnavailableError
+from commonplace.errors import (
+    IndexBusyError,
+    IndexReadOnlyError,
+    PathNotAllowedError,
+    UnavailableError,
+)
 from commonplace.errors import WriteRefusedError as Refused
 from commonplace.files.left_out import holds_notes
-from commonplace.files.reading import resolve
+from commonplace.files.reading import lacks_ending, resolve, spellings
 from commonplace.files.roots import OWN, check_workspace, find_roots
 from commonplace.model.receipts import Receipt
 from commonplace.model.tuples import NamedTuple
@@ -105,6 +111,23 @@ class Changer:
                 hint=f"write to another path, or create {parts[0]} by hand if that is wanted",
             )
         return Target(roots.stored_below(root, relative), parts)
+
+    def cited(self, path: str) -> Target:
+        """As :meth:`target` for a note that is there, whose ``path`` may lack its ending.
+
+        Where none is there, it is what the path would be of.
+        """
+        targets: list[Target] = []
+        for spelling in spellings(path):
+            try:
+                target = self.target(spelling)
+            except PathNotAllowedError:
+                continue
+            if os.path.lexists(os.path.join(self.workspace, *target.parts)):
+                return target
+            if spelling == path or lacks_ending(path):
+                targets.append(target)
+        return targets[0] if targets else self.target(path)
 
     def read(self, target: Target) -> NoteFile:
         """The note as it is now, without lines if it is not there; raises as :meth:`make` does."""

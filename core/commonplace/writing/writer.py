@@ -271,7 +271,7 @@ class Writer:
 
     def journal(self, *, path: str | None = None, limit: int | None = None) -> Sequence[Receipt]:
         """The receipts of all changes, newest first; of the note at ``path``, at most ``limit``."""
-        stored = None if path is None else self._changer.target(split_citation(path)[0]).path
+        stored = None if path is None else self._changer.cited(split_citation(path)[0]).path
         found = [
             entry.receipt
             for entry in reversed(self._entries(settled=True))
@@ -291,7 +291,7 @@ class Writer:
         if trust == "external":
             return "external"
         path, start, end = split_citation(citation)
-        stored = self._changer.target(path).path
+        stored = self._changer.cited(path).path
         history = self._entries()
         entries = [one for one in history if one.receipt.path == stored]
         if not (history.damaged or any(one.receipt.origin != "owner" for one in entries)):
@@ -320,7 +320,7 @@ class Writer:
                 kind="citation",
                 hint=f"cite them as search results do: {path}#L3, or {path}#L3-L9",
             )
-        target = self._changer.target(path)
+        target = self._changer.cited(path)
         origin = self._origin_with(source)
         checked = None if new is None else screened(new, origin, self._patterns)
         if checked is not None:

@@ -43,7 +43,7 @@ def test_a_person_remembers_corrects_forgets_and_undoes(
     for change in run("journal", "--json").json["changes"]:
         assert run("undo", change["id"]).code == 0
     assert memory.read_bytes() == original
-    assert run("journal", "memory/x.md").err == "note: no change of a note is recorded yet\n"
+    assert run("journal", "memory/x.md").err == "note: no change of memory/x.md is recorded yet\n"
 
 
 def test_what_is_refused_says_why(run: Callable[..., Run], notes: Path) -> None:

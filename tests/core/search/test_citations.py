@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from typing import TYPE_CHECKING
+from unicodedata import normalize
 
 import pytest
 from hypothesis import given
@@ -112,6 +113,30 @@ def test_the_nearest_note_is_named(readable: Readable, asked: str, nearest: str)
     with pytest.raises(CallerError) as caught:
         read_cited(readable, asked)
     assert caught.value.hint.startswith(f"did you mean {nearest}")
+
+
+@pytest.mark.parametrize("tail", ["", ".md", ":3-5", "#L3"])
+def test_a_mistyped_name_is_not_found_with_or_without_its_ending(
+    readable: Readable, tail: str
+) -> None:
+    with pytest.raises(NoteNotFoundError, match=r"there is no note memory/projects/birdhous\.md"):
+        read_cited(readable, f"memory/projects/birdhous{tail}")
+    with pytest.raises(PathNotAllowedError):
+        read_cited(readable, "memory/projects/birdhous.png")
+
+
+@pytest.mark.parametrize("tail", ["", ".md", ":1", ".md#L1"])
+@pytest.mark.parametrize(("stored", "asked"), [("NFC", "NFD"), ("NFD", "NFC")])
+def test_a_path_is_found_however_its_signs_are_composed(
+    readable: Readable, workspace: Path, tail: str, stored: str, asked: str
+) -> None:
+    path = f"memory/{normalize(stored, 'café-für-ñandú')}.md"
+    (workspace / path).write_text("composed\n", encoding="utf-8")
+    note = read_cited(readable, normalize(asked, f"memory/café-für-ñandú{tail}"))
+    assert (note.path, note.text.strip()) == (path, "composed")
+    both = f"memory/{normalize(asked, 'café-für-ñandú')}.md"
+    (workspace / both).write_text("the other\n", encoding="utf-8")
+    assert read_cited(readable, both).text.strip() == "the other", "the exact path comes first"
 
 
 @pytest.mark.parametrize("asked", ["memory/zzzzzzzzz.md", "qqqqq", "", ".", "x" * 5000])

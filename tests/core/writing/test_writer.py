@@ -451,3 +451,19 @@ def test_the_journal_is_filtered(writer: Writer) -> None:
     assert [one.id for one in writer.journal(path=LOG)] == [first.id]
     assert [one.id for one in writer.journal(limit=1)] == [second.id]
     assert writer.journal(limit=1)[0] == second
+
+
+def test_a_note_is_cited_without_its_ending_and_however_it_is_composed(
+    workspace: Path, writer: Writer
+) -> None:
+    (workspace / "memory").mkdir(exist_ok=True)
+    (workspace / "memory" / "caf\u00e9.md").write_text("- one\n- two\n- three\n", encoding="utf-8")
+    first = writer.forget("memory/caf\u00e9#L1")
+    assert writer.forget("memory/cafe\u0301.md#L1").path == first.path
+    assert writer.forget("memory/cafe\u0301:1").path == first.path == "memory/caf\u00e9.md"
+    assert len(writer.journal(path="memory/caf\u00e9")) == 3
+    with pytest.raises(WriteRefusedError, match=r"there is no note memory/caff\.md"):
+        writer.forget("memory/caff#L1")
+    assert writer.journal(path="memory/caff") == []
+    with pytest.raises(PathNotAllowedError):
+        writer.journal(path="memory/caff.png")

@@ -247,5 +247,6 @@ class JournalCommand:
         for row in columns(rows):
             context.line(fit(row, context.style.width) if context.pretty else row)
         if not found:
-            context.note("no change of a note is recorded yet")
+            which = "a note" if args.path is None else one_line(args.path)
+            context.note(f"no change of {which} is recorded yet")
         return 0

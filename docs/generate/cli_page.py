@@ -83,7 +83,7 @@ are, the higher it ranks, and of equal ones the newest note. `project OR product
 
 Times among the words, such as `yesterday`, `last week`, `vor drei Tagen` or `on 3 May`, leave no
 note out: notes of these days come first. A question for a time alone (`what happened last week?`)
-shows the notes of its days, the newest first.
+shows the notes of its days, the newest first, and behind them those that only say its date.
 
 Several `path:`, or several `source:`, are alternatives; all other forms narrow the search. A
 filter that is not understood is left out, and a note says so.
@@ -98,7 +98,7 @@ filter that is not understood is left out, and a note says so.
   must have a cosine of 0.35. `--min-score`, or `query.minScore` in the configuration, leaves out
   whatever scores less, and a note says how many that were.
 - A dated note loses up to a tenth of its score with age, half of that in 30 days
-  (`query.hybrid.recency`); notes without a day lose nothing.
+  (`query.hybrid.recency`); notes without a day lose nothing, and none does where a time is named.
 - Dated notes whose lines with most words of the query differ in nothing but their value are shown
   as one, the newest, with `+8 more like this (before: 8402 (2026-10-02))` (`query.fold`). The value
   is a number, or what follows "is", "=" or a colon. An older note with more of the query's words

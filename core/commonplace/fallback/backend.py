@@ -196,10 +196,7 @@ class Backend:
         return report
 
     def pending(self, *, look: bool = False) -> SyncReport:
-        """What :meth:`maintain` would find to do; nothing is counted for or against the backend.
-
-        With ``look``, it names what cannot be read, where the backend can tell.
-        """
+        """What there is to do, with ``look`` also what cannot be read; no breaker counts it."""
 
         def pending(manager: MemoryManager) -> SyncReport:
             if look and "look" in manager.capabilities:

@@ -149,7 +149,7 @@ def test_a_backend_that_cannot_say_what_it_mounts_mounts_nothing(
     assert mounts_of(host, settings, ()) == ()
 
 
-def test_where_it_is_not_known_who_may_search_none_may(host: PluginHost, make: Make) -> None:
+def test_no_chat_may_search_where_it_is_not_known_which_may(host: PluginHost, make: Make) -> None:
     host.register(backend_plugin(failing, permits=failing), name="acme")
     backend = backends(host, make({"memory": {"backend": ["acme", "builtin"]}}))
     words = "which chats may search is not known: acme failed: ZeroDivisionError: no"

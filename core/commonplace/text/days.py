@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from commonplace.model.tuples import NamedTuple
 from commonplace.text.dates import KEPT, RELATIVE, seen_from
 from commonplace.text.languages import STOP_WORDS
+from commonplace.text.query import SEEN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -87,6 +88,11 @@ class Time(NamedTuple):
 def named_days(text: str, today: Callable[[], date]) -> tuple[Days, ...]:
     """The times that ``text`` names, at most eight; ``today`` is the user's day. Raises nothing."""
     return _days_of(times_of(text, today))
+
+
+def may_be_seen_from_today(text: str) -> bool:
+    """Whether ``text`` may name a time such as "last week": few that do not are read in vain."""
+    return any(map(f" {text.lower()}".__contains__, SEEN))
 
 
 def times_of(text: str, today: Callable[[], date]) -> list[Time]:
@@ -245,6 +251,8 @@ def _calendar_pattern() -> re.Pattern[str]:
         rf"\b{names('m_____', every)},?{of}\s+{year}",
         rf"\b{before}\s+{names('m______', every)}{dayless}(?:,?{of}\s+{year})?",
         rf"\b{names('m_______', every - _AMBIGUOUS)}",
+        rf"(?<![\w./-]){year}/(?P<m________>\d\d?)/{day}(?![\w/-])",
+        rf"(?<![\w.]){day}\.\s?(?P<m_________>\d\d?)\.\s?{year}(?![\w-]|\.\d)",
         rf"\bq(?P<q>[1-4])(?:[\s-]+{year})?\b",
         rf"(?<!\d){year}-?q(?P<q_>[1-4])\b",
     )

@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import re
 from calendar import monthrange
-from datetime import timedelta
+from datetime import date, timedelta
 from functools import cache
 from typing import TYPE_CHECKING
 
 from commonplace.model.tuples import NamedTuple
 from commonplace.text.dates import KEPT, RELATIVE, seen_from
+from commonplace.text.day_words import BARE_WEEKDAY, WEEKDAYS
 from commonplace.text.languages import STOP_WORDS
 from commonplace.text.query import SEEN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from datetime import date
 
     from commonplace.model.search import KeywordQuery
     from commonplace.text.analyse import Analyser
@@ -73,6 +73,13 @@ _GERMAN = re.compile(
 )
 
 
+_NAMED_WEEKDAY = re.compile(  # as headings have them, beside WEEKDAYS
+    rf"mon|tues?|wed|thu(?:rs)?|fri|sat|sun|среда|пятница|суббота|{BARE_WEEKDAY}"
+    "|[月火水木金土日월화수목금토일]"
+)
+_ANY_DAY = date(2026, 1, 15)
+
+
 class Time(NamedTuple):
     """Where in a text a time is named, and its days.
 
@@ -106,6 +113,15 @@ def times_of(text: str, today: Callable[[], date]) -> list[Time]:
     if len(text) <= _LONGEST:
         found += _relative(text, today)
     return found
+
+
+def is_only_a_time(text: str) -> bool:
+    """Whether ``text`` is a date and nothing more: "Wednesday, 2 September 2026"."""
+    times = times_of(text, lambda: _ANY_DAY)
+    rest = re.findall(r"[^\W_]+", _without(text, times).lower())
+    return bool(times) and all(
+        word in WEEKDAYS or word in STOP_WORDS or _NAMED_WEEKDAY.fullmatch(word) for word in rest
+    )
 
 
 def _days_of(times: Iterable[Time]) -> tuple[Days, ...]:

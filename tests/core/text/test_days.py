@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from commonplace.text.analyse import make_analyser
 from commonplace.text.dates import RELATIVE, days_of
-from commonplace.text.days import may_be_seen_from_today, named_days, read_times
+from commonplace.text.days import is_only_a_time, may_be_seen_from_today, named_days, read_times
 from commonplace.text.query import may_name_days, parse_query
 
 TODAY = date(2026, 11, 23)
@@ -102,6 +102,25 @@ def test_every_word_of_the_tables_is_understood_in_a_sentence(pattern: str) -> N
     assert may_be_seen_from_today(phrase)
     assert len(named_days(f"xyzzy {phrase} plugh", lambda: TODAY)) == 1
     assert days_of(phrase, TODAY) is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "only"),
+    [
+        ("Wednesday, 2 September 2026", True),
+        ("Wed 2026-09-02", True),
+        ("Mittwoch, den 2. September 2026", True),
+        ("mercredi 2 septembre 2026", True),
+        ("среда, 2 сентября 2026", True),
+        ("2026年9月2日（水）", True),
+        ("2026년 9월 2일 수요일", True),
+        ("The boat show, 2 September 2026", False),
+        ("Wednesday", False),
+        ("Notes of the harbour", False),
+    ],
+)
+def test_a_text_may_be_nothing_but_a_date(text: str, only: bool) -> None:
+    assert is_only_a_time(text) == only
 
 
 def test_since_a_day_is_until_today() -> None:

@@ -83,6 +83,30 @@ def test_a_budget_reads_notes_in_any_encoding_and_endless_runs(
     assert (measured["budget"], measured["recall@1"]) == (1, 1)
 
 
+def test_relevant_lines_after_the_end_of_a_note_are_reported(
+    run: Callable[..., Run], tmp_path: Path
+) -> None:
+    notes = tmp_path / "set" / "workspace"
+    notes.mkdir(parents=True)
+    (notes / "MEMORY.md").write_text("# Otters\n\nThe otter sleeps.\n", encoding="utf-8")
+    queries = [
+        {
+            "id": str(first),
+            "query": "otter",
+            "relevant": [{"path": "MEMORY.md", "startLine": first, "endLine": 400}],
+        }
+        for first in (1, 3, 4, 400)
+    ]
+    lines = "".join(json.dumps(query) + "\n" for query in queries)
+    (tmp_path / "set" / "queries.jsonl").write_text(lines, encoding="utf-8")
+    ran = run("eval", str(tmp_path / "set"))
+    assert ran.code == 0
+    assert (
+        "2 runs of relevant lines begin after the end of the note, so no search can find them: "
+        "MEMORY.md#L4 (it has 3 lines), MEMORY.md#L400 (it has 3 lines)"
+    ) in ran.err
+
+
 def test_a_set_is_searched_with_its_own_transcripts_and_no_others(
     run: Callable[..., Run], tmp_path: Path, home: Path
 ) -> None:
@@ -101,7 +125,7 @@ def test_a_set_is_searched_with_its_own_transcripts_and_no_others(
     argv = ("eval", str(tmp_path / "set"), "--config", str(config), "--json")
     measured = run(*argv)
     assert measured.json["all"]["recall@1"] == 1
-    assert "set: 1 note, 1 queries" in measured.err
+    assert "set: 1 note, 1 query" in measured.err
 
 
 def test_eval_leaves_a_configured_index_as_it_is(

@@ -31,9 +31,9 @@ def _make(folder: Path, *lines: object) -> None:
 
 
 def test_a_path_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(CallerError, match="nofile.jsonl: no such file or folder"):
+    with pytest.raises(CallerError, match=r"nofile\.jsonl: no such file or folder"):
         find_sets(str(tmp_path / "nofile.jsonl"))
-    with pytest.raises(CallerError, match="no queries.jsonl there or below"):
+    with pytest.raises(CallerError, match=r"no queries\.jsonl there or below"):
         find_sets(str(tmp_path))
 
 

@@ -8,7 +8,15 @@ from itertools import islice
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from commonplace.plugin import NamedTuple, Progress, UsageError, columns, count, positive_int
+from commonplace.plugin import (
+    CallerError,
+    NamedTuple,
+    Progress,
+    UsageError,
+    columns,
+    count,
+    positive_int,
+)
 from commonplace_evaluation.comparing import CONFIDENCE, Difference, paired, rounded
 from commonplace_evaluation.measures import average
 from commonplace_evaluation.public import BENCHMARKS, digest_of, read_benchmark
@@ -94,14 +102,19 @@ class BenchCommand:
         """Measure all corpora."""
         benchmark = BENCHMARKS[args.benchmark]
         if args.html:
-            from commonplace_evaluation.report import check_extra
+            from commonplace_evaluation.report import check_report
 
-            check_extra()
+            check_report(args.html)
         ks = sorted(set(args.k))
         if ks[-1] > MOST:
             raise UsageError(f"--k {ks[-1]}: at most {MOST}", hint=f"commonplace bench --k {MOST}")
         corpora = islice(read_benchmark(benchmark, args.path), args.limit)
         tally = _measure_all(benchmark, corpora, ks, context, dates=args.dates)
+        if not tally.answers and not tally.left_out:
+            raise CallerError(
+                f"{args.path}: there are no questions in it",
+                hint=f"what is read: {benchmark.files}",
+            )
         digest = digest_of(args.path)
         facts = _facts(benchmark, tally, digest, dates=args.dates)
         if context.json:
@@ -271,8 +284,15 @@ def _about(benchmark: Benchmark, facts: dict[str, Any]) -> str:
         f"Retrieval only, no model reads or answers. A document is {benchmark.document}, {dated}; "
         f"a corpus is searched alone; the passages found count as their documents, in order. "
         f"share@k: share of a question's evidence in the first k documents; any@k, all@k: "
-        f"questions with any, all of it there. {facts['leftOut']} questions without evidence, or "
-        "with some that the file does not have, are left out."
+        f"questions with any, all of it there. {_left_out(facts['leftOut'])}"
+    )
+
+
+def _left_out(number: int) -> str:
+    verb = "is" if number == 1 else "are"
+    return (
+        f"{count(number, 'question')} without evidence, or with some that the file does not have, "
+        f"{verb} left out."
     )
 
 
@@ -280,7 +300,7 @@ def _lines(benchmark: Benchmark, tally: Tally, path: str, facts: dict[str, Any])
     name = f" ({facts['file']})" if facts["file"] else ""
     counts = f"{count(tally.documents, 'document')}, {count(len(tally.answers), 'question')}"
     head = [
-        f"{benchmark.name}: {tally.corpora} corpora, {counts}",
+        f"{benchmark.name}: {count(tally.corpora, 'corpus', 'corpora')}, {counts}",
         f"{path}: sha256 {facts['sha256']}{name}",
         "",
         _about(benchmark, facts),

@@ -6,7 +6,13 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from commonplace.plugin import NamedTuple, PluginUnavailableError, how_to_install, write_whole
+from commonplace.plugin import (
+    CallerError,
+    NamedTuple,
+    PluginUnavailableError,
+    how_to_install,
+    write_whole,
+)
 from commonplace_evaluation.comparing import CONFIDENCE, RANKED_BY, pairs_of, worst
 from commonplace_evaluation.measures import average
 from commonplace_evaluation.table import (
@@ -47,8 +53,17 @@ class Section(NamedTuple):
     cases: tuple[Case, ...] = ()
 
 
-def check_extra() -> None:
-    """Raise :class:`~commonplace.errors.PluginUnavailableError` without what makes reports."""
+def check_report(path: str) -> None:
+    """See that a report can be written to ``path``, before what is to be in it is measured.
+
+    Raises :class:`~commonplace.errors.CallerError` without its folder, and
+    :class:`~commonplace.errors.PluginUnavailableError` without what makes reports.
+    """
+    folder = os.path.dirname(os.path.abspath(path))
+    if not os.path.isdir(folder):
+        raise CallerError(f"{path}: there is no folder {folder}", hint="make it, or name another")
+    if os.path.isdir(path):
+        raise CallerError(f"{path}: is a folder", hint="name the file of the report")
     from importlib.util import find_spec
 
     for name in ("jinja2", "pygal"):

@@ -231,6 +231,9 @@ from commonplace.sync.queue import SyncRequest as SyncRequest
 from commonplace.sync.queue import SyncWorker as SyncWorker
 from commonplace.text.analyse import Analyser as Analyser
 from commonplace.text.analyse import make_analyser as make_analyser
+from commonplace.text.days import is_only_a_time as is_only_a_time
+from commonplace.text.days import may_be_seen_from_today as may_be_seen_from_today
+from commonplace.text.days import times_of as times_of
 from commonplace.text.facts import NUMBER as NUMBER
 from commonplace.text.facts import NoteLine as NoteLine
 from commonplace.text.facts import fact_of as fact_of

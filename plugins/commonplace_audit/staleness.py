@@ -6,7 +6,14 @@ import re
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
-from commonplace.plugin import looks_random, plain_line, prose_lines, redact
+from commonplace.plugin import (
+    looks_random,
+    may_be_seen_from_today,
+    plain_line,
+    prose_lines,
+    redact,
+    times_of,
+)
 from commonplace_audit.findings import AuditFinding, masked_lines, quoted, replaced
 
 if TYPE_CHECKING:
@@ -17,22 +24,35 @@ if TYPE_CHECKING:
 LARGEST = 100_000
 """Characters of a note that is not too large: about 50 pages."""
 
-_MONTHS = (
-    "january february march april may june july august september october november december".split()  # noqa: SIM905
-)
-_MONTH = rf"(?:{'|'.join(_MONTHS)})"
-_DATE = (
-    rf"(?:(?P<iso>\d{{4}}-\d{{2}}-\d{{2}})(?!\d)|(?P<d1>\d{{1,2}})\.?\s+(?P<m1>{_MONTH})\s+"
-    rf"(?P<y1>\d{{4}})|(?P<m2>{_MONTH})\s+(?P<d2>\d{{1,2}}),?\s+(?P<y2>\d{{4}}))"
-)
+# Before a date that times_of reads.
 _DUE = re.compile(
-    r"(?:\b(?P<end>by|until|till|before|due(?:\s+(?:on|by|date))?|deadline(?:\s+(?:is|of))?|"
+    r"(?:\b(?:(?P<by>by|before)|until|till|due(?:\s+(?:on|by|date))?|deadline(?:\s+(?:is|of))?|"
     r"expires?(?:\s+on)?|(?:valid|runs|lasts|good)\s+(?:until|till|through|to))|📅|due::)"
-    rf"[\s:]*(?:the\s+)?{_DATE}",
+    r"[\s:]*(?:the\s+)?",
     re.IGNORECASE,
 )
+# Before a date by which nothing is due: since when, of when, and the signs of some programs.
+_NOT_DUE = re.compile(
+    r"(?:\b(?:since|from|as\s+of|created|added|opened|noted|reported(?:\s+on)?|started(?:\s+on)?|"
+    r"seit|vom|von|depuis|desde)|\bс|[自从從➕✅🛫❌])[\s:]*\Z",
+    re.IGNORECASE,
+)
+# What names a file, where a date says nothing of the task.
+_NAME = re.compile(
+    r"\]\([^)]*\)|\[\[[^\]]*\]\]|\(Source:[^()]*\)|[\w./-]*[a-z_~][\w.-]*/[^\s()]*"
+    r"|[\w-]+\.(?:md|markdown|txt)\b\S*",
+    re.IGNORECASE | re.ASCII,
+)
+_BOX = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+\[ \]")
 _OPEN = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+\[ \]|\b(?:TODO|FIXME)\b")
 _DONE = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+\[[xX]\]|~~|\bdone\b", re.IGNORECASE)
+# What was so: "built by 2020", where "to be built by 2020" is still to come.
+_WAS = re.compile(
+    r"(?<!be )(?<!get )\b(?:was|were|had|has|have|did|been|built|made|left|came|went|got|sent|"
+    r"paid|took|wrote|grew|rose|fell|sold|bought|\w{2,}ed)\b",
+    re.IGNORECASE,
+)
+_HAS_TO = re.compile(r"\b(?:has|have)\s+to\b", re.IGNORECASE)
 _LASTS = re.compile(
     r"\b(?:expires?|valid|runs|lasts|good|deadline|due)\b|\b(?:until|till)\b", re.IGNORECASE
 )
@@ -43,6 +63,11 @@ _RELATIVE = re.compile(
     re.IGNORECASE,
 )
 _AWAY = {"yesterday": -1, "today": 0, "tonight": 0, "tomorrow": 1}
+# Any Wednesday in the middle of a month: weeks, weekends and months about it do not end with it.
+_MIDDLE = date(2025, 1, 15)
+_FRENCH = re.compile(
+    r"\b(?:le|la|les|est|il|elle|je|nous|on|un|une|des|du|a|au|et)\b|[éèêàç]", re.IGNORECASE
+)
 _SOURCE_DAY = re.compile(r"\(Source: [^()]*?(\d{4}-\d{2}-\d{2})[^()]*\)\s*$")
 _CODE = re.compile(r"`[^`]*`|\"[^\"]*\"|“[^”]*”")
 
@@ -57,10 +82,8 @@ def stale_dates(note: AuditedNote, today: date) -> Iterator[AuditFinding]:
             continue
         at = f"{note.path}#L{number}"
         open_task = _OPEN.search(line) is not None
-        due = _due_of(line, note.day) if open_task else None
-        found = _DUE.search(line)
-        end = date_of(found) if found else due
-        if end is not None and end < today and (open_task or _lasts(line, note)):
+        end = _end_of(line, note, open_task=open_task)
+        if end and end < today.isoformat():
             what = "open task" if open_task else "statement"
             yield AuditFinding(
                 "stale",
@@ -71,18 +94,6 @@ def stale_dates(note: AuditedNote, today: date) -> Iterator[AuditFinding]:
             )
         elif not note.day and not line.lstrip().startswith("#"):
             yield from _relative(note, number, line, at)
-
-
-def date_of(found: re.Match[str]) -> date | None:
-    """The day that a match names; ``None`` for one that no calendar has."""
-    try:
-        if found["iso"]:
-            return date.fromisoformat(found["iso"])
-        month = (found["m1"] or found["m2"]).lower()
-        number = _MONTHS.index(month) + 1
-        return date(int(found["y1"] or found["y2"]), number, int(found["d1"] or found["d2"]))
-    except ValueError:
-        return None
 
 
 def secrets(note: AuditedNote) -> Iterator[AuditFinding]:
@@ -140,38 +151,87 @@ def _secrecy(line: str, masked: str) -> Severity:
     return "problem" if any(looks_random(value) for value in values) else "info"
 
 
-def _lasts(line: str, note: AuditedNote) -> bool:
-    return not note.day and _LASTS.search(line) is not None
+def _end_of(line: str, note: AuditedNote, *, open_task: bool) -> str:
+    """The last day (ISO) of what is to be done or to last by what ``line`` says, ``""`` if none."""
+    if not open_task and (note.day or not _DUE.search(line)):
+        return ""
+    bare = _CODE.sub(_blank, _NAME.sub(_blank, line))
+    seen = date.fromisoformat(note.day) if note.day else _MIDDLE
+    times = times_of(bare, lambda: seen)
+    dated = [time for time in times if time.days[0][:1].isdigit() and not time.seen_from_today]
+    for found in _DUE.finditer(bare):
+        for time in dated:
+            if found.start() <= time.start <= found.end() <= time.end:
+                return time.days[1] if open_task or _lasts(bare, found) else ""
+    if _BOX.match(line) is None:
+        named = []
+    else:  # a log is no older than what it says is to be done
+        named = [
+            first
+            for time in dated
+            for first, last in [time.days]
+            if first == last and first >= note.day and not _NOT_DUE.search(bare[: time.start])
+        ]
+    if note.day and open_task:
+        named += [
+            time.days[1]
+            for time in times
+            if time.seen_from_today
+            and time.days[0] >= note.day
+            and not bare[: time.end].endswith(("'s", "’s"))  # "today's paper"
+        ]
+    return max(named, default="")
 
 
-def _due_of(line: str, day: str) -> date | None:
-    """The day by which a task of a log is due that says it in words."""
-    found = _RELATIVE.search(line)
-    if not day or found is None or not found["day"]:
-        return None
-    away = _AWAY[found["day"].lower()]
-    return date.fromisoformat(day) + timedelta(days=away) if away >= 0 else None
+def _lasts(line: str, due: re.Match[str]) -> bool:
+    """Whether a line that is no task says what is to come: "built by 2020" does not."""
+    was = _WAS.search(_HAS_TO.sub("", line)) is not None
+    return _LASTS.search(line) is not None or (due["by"] is not None and not was)
+
+
+def _blank(found: re.Match[str]) -> str:
+    return " " * len(found[0])
 
 
 def _relative(note: AuditedNote, number: int, line: str, at: str) -> Iterator[AuditFinding]:
     bare = _CODE.sub("", line)
     found = _RELATIVE.search(bare)
-    if found is None or found[0].lower() == "today":  # which often says "nowadays"
+    if found is None:
+        word = _relative_word(bare)
+    else:
+        word = found[0] if found[0].lower() != "today" else ""  # which often says "nowadays"
+    if not word:
         return
     said = _SOURCE_DAY.search(line)
     diff = ""
-    if said and found["day"] and line.count(found[0]) == 1 and _calendar(said[1]):
+    if said and found and found["day"] and line.count(found[0]) == 1 and _calendar(said[1]):
         then = date.fromisoformat(said[1]) + timedelta(days=_AWAY[found["day"].lower()])
         diff = replaced(note, number, line.replace(found[0], f"on {then}"))
     yield AuditFinding(
         "stale",
         "info",
         at,
-        f"“{found[0]}” means nothing in a note without a day: {quoted(plain_line(line))}",
+        f"“{word}” means nothing in a note without a day: {quoted(plain_line(line))}",
         "write the date",
         (),
         diff,
     )
+
+
+def _relative_word(line: str) -> str:
+    """The first word for a time that only the day of its writing tells, in any language."""
+    if not may_be_seen_from_today(line):  # reading all lines would take a minute
+        return ""
+    for time in times_of(line, lambda: _MIDDLE):
+        word = line[time.start : time.end]
+        if not time.seen_from_today or time.days[1] == _MIDDLE.isoformat():
+            continue  # "today" often says "nowadays", and "the last 30 days" a rule
+        if word == "Morgen" and line[: time.start].strip(" -*+#"):
+            continue  # the German morning
+        if word.lower() == "hier" and not _FRENCH.search(line):
+            continue  # the German "here"
+        return word
+    return ""
 
 
 def _calendar(day: str) -> bool:

@@ -110,9 +110,11 @@ class BenchCommand:
             raise UsageError(f"--k {ks[-1]}: at most {MOST}", hint=f"commonplace bench --k {MOST}")
         corpora = islice(read_benchmark(benchmark, args.path), args.limit)
         tally = _measure_all(benchmark, corpora, ks, context, dates=args.dates)
-        if not tally.answers:
-            hint = f"get the file as the authors of {benchmark.name} publish it"
-            raise CallerError(f"{args.path}: there are no questions in it", hint=hint)
+        if not tally.answers and not tally.left_out:
+            raise CallerError(
+                f"{args.path}: there are no questions in it",
+                hint=f"what is read: {benchmark.files}",
+            )
         digest = digest_of(args.path)
         facts = _facts(benchmark, tally, digest, dates=args.dates)
         if context.json:
@@ -120,7 +122,7 @@ class BenchCommand:
         else:
             for line in _lines(benchmark, tally, args.path, facts):
                 context.line(line)
-        if args.html:
+        if args.html and tally.answers:
             _write_report(args.html, benchmark, tally, facts)
             context.note(f"report: {args.html}")
         return 0
@@ -282,8 +284,15 @@ def _about(benchmark: Benchmark, facts: dict[str, Any]) -> str:
         f"Retrieval only, no model reads or answers. A document is {benchmark.document}, {dated}; "
         f"a corpus is searched alone; the passages found count as their documents, in order. "
         f"share@k: share of a question's evidence in the first k documents; any@k, all@k: "
-        f"questions with any, all of it there. {facts['leftOut']} questions without evidence, or "
-        "with some that the file does not have, are left out."
+        f"questions with any, all of it there. {_left_out(facts['leftOut'])}"
+    )
+
+
+def _left_out(number: int) -> str:
+    verb = "is" if number == 1 else "are"
+    return (
+        f"{count(number, 'question')} without evidence, or with some that the file does not have, "
+        f"{verb} left out."
     )
 
 
@@ -291,12 +300,14 @@ def _lines(benchmark: Benchmark, tally: Tally, path: str, facts: dict[str, Any])
     name = f" ({facts['file']})" if facts["file"] else ""
     counts = f"{count(tally.documents, 'document')}, {count(len(tally.answers), 'question')}"
     head = [
-        f"{benchmark.name}: {tally.corpora} corpora, {counts}",
+        f"{benchmark.name}: {count(tally.corpora, 'corpus', 'corpora')}, {counts}",
         f"{path}: sha256 {facts['sha256']}{name}",
         "",
         _about(benchmark, facts),
         "",
     ]
+    if not tally.answers:
+        return [*head, "no questions"]
     differences = [
         f"{OURS} less {system}, {measure}: {found['difference']:+.3f} "
         f"[{found['low']:+.3f}, {found['high']:+.3f}] ({CONFIDENCE:.0%} interval)"

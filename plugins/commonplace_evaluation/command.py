@@ -212,7 +212,8 @@ def _make(path: str, most: int, context: Context) -> None:
     write_whole(os.path.abspath(path), as_jsonl(drafts))
     context.note(_SMOKE_TEST)
     facts = {"path": path, "queries": len(drafts), "notes": len(texts)}
-    _print(context, facts, [f"{len(drafts)} queries from {count(len(texts), 'note')}: {path}"])
+    made = count(len(drafts), "query", "queries")
+    _print(context, facts, [f"{made} from {count(len(texts), 'note')}: {path}"])
 
 
 def _tune(sets: list[EvalSet], context: Context) -> None:

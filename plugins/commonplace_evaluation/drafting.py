@@ -13,7 +13,7 @@ from collections import Counter
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from commonplace.plugin import STOP_WORDS, NamedTuple, prose_lines, redact
+from commonplace.plugin import STOP_WORDS, NamedTuple, is_only_a_time, prose_lines, redact
 from commonplace_evaluation.measures import Span
 
 if TYPE_CHECKING:
@@ -151,7 +151,10 @@ def _draft(query: str, line: _Line, kind: str) -> Draft:
 
 
 def _headings(notes: Mapping[str, str]) -> Iterator[Draft]:
-    """Headings of two words and more that stand once in all notes; their sections are relevant."""
+    """Headings of two words and more that stand once in all notes; their sections are relevant.
+
+    Nobody asks a log for a date that is its heading.
+    """
     sections: dict[str, list[Span]] = {}
     for path, text in sorted(notes.items()):
         lines = text.split("\n")
@@ -163,7 +166,7 @@ def _headings(notes: Mapping[str, str]) -> Iterator[Draft]:
             if len(list(_pieces(words))) > 1 and last > start:
                 sections.setdefault(words, []).append(Span(path, start, last))
     for words, spans in sections.items():
-        if len(spans) == 1 and redact(words) == words:
+        if len(spans) == 1 and redact(words) == words and not is_only_a_time(words):
             yield Draft(words, spans[0], "draft-heading")
 
 

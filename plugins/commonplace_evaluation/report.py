@@ -54,17 +54,17 @@ class Section(NamedTuple):
 
 
 def check_report(path: str) -> None:
-    """Find out before hours of work whether a report can be written to ``path``.
+    """See that a report can be written to ``path``, before what is to be in it is measured.
 
-    Raises :class:`~commonplace.errors.CallerError` where there is no such folder, and
+    Raises :class:`~commonplace.errors.CallerError` without its folder, and
     :class:`~commonplace.errors.PluginUnavailableError` without what makes reports.
     """
-    from importlib.util import find_spec
-
     folder = os.path.dirname(os.path.abspath(path))
     if not os.path.isdir(folder):
-        hint = "make the folder, or correct the path after --html"
-        raise CallerError(f"{path}: there is no folder {folder}", hint=hint)
+        raise CallerError(f"{path}: there is no folder {folder}", hint="make it, or name another")
+    if os.path.isdir(path):
+        raise CallerError(f"{path}: is a folder", hint="name the file of the report")
+    from importlib.util import find_spec
 
     for name in ("jinja2", "pygal"):
         if find_spec(name) is None:

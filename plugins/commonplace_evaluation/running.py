@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from commonplace.plugin import (
+    CommonplaceError,
     NamedTuple,
     Progress,
     count,
@@ -20,7 +21,7 @@ from commonplace.plugin import (
 from commonplace_evaluation.measures import DEPTH, Span, recall_in_budget, score_query
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
     from typing import TextIO
 
     from commonplace import Hit, Memory
@@ -100,13 +101,13 @@ def run_sets(
             run = _Run(evalset, title, budget, out, progress, explain=explain)
             outcome = run.measure(memory)
             there = {ref.path for ref in memory.notes()}
+            beyond = _beyond_notes(evalset, memory, there)
         outcomes.append(outcome)
-        spans = [span for query in evalset.queries for span in query.relevant]
-        wanted, asked = {span.path for span in spans}, len(evalset.queries)
+        wanted = {span.path for query in evalset.queries for span in query.relevant}
         seconds = outcome.index_seconds + outcome.search_seconds
         context.err.write(
             f"[{number}/{len(sets)}] {title}: {count(outcome.notes, 'note')}, "
-            f"{asked} {'query' if asked == 1 else 'queries'}, {seconds:.1f} s\n"
+            f"{count(len(evalset.queries), 'query', 'queries')}, {seconds:.1f} s\n"
         )
         if not outcome.notes:
             context.note(f"no notes were indexed in {evalset.workspace}")
@@ -116,25 +117,31 @@ def run_sets(
                 f"{count(len(missing), 'relevant note')} not in {evalset.workspace}, so no search "
                 f"can find them: {some}"
             )
-        elif beyond := _beyond_the_end(evalset.workspace, spans):
+        if beyond:
             some = ", ".join(beyond[:3]) + (", ..." if len(beyond) > 3 else "")
+            those = "run of relevant lines begins", "runs of relevant lines begin"
             context.note(
-                f"relevant lines that the notes do not have, so no search finds them: {some}"
+                f"{count(len(beyond), *those)} after the end of the note, so no search can find "
+                f"{'it' if len(beyond) == 1 else 'them'}: {some}"
             )
     return outcomes
 
 
-def _beyond_the_end(workspace: str, spans: Iterable[Span]) -> list[str]:
-    """Citations of the relevant lines that begin behind the last line of their note."""
-    last: dict[str, int] = {}
-    for span in spans:
-        last[span.path] = max(span.start_line, last.get(span.path, 0))
-    found = []
-    for path, line in sorted(last.items()):
-        with suppress(OSError), open(os.path.join(workspace, path), "rb") as note:
-            if line > len(note.read().splitlines()):
-                found.append(f"{path}#L{line}")
-    return found
+def _beyond_notes(evalset: EvalSet, memory: Memory, there: set[str]) -> list[str]:
+    """The relevant lines that begin after the end of their notes, with how many lines these have.
+
+    Lines that only end there are found by those before.
+    """
+    lines: dict[str, int] = {}
+    found: dict[str, None] = {}
+    for span in (span for query in evalset.queries for span in query.relevant):
+        if span.path in there and span.path not in lines:
+            with suppress(CommonplaceError):
+                lines[span.path] = memory.get(span.path).text.rstrip("\n").count("\n") + 1
+        if span.path in lines and span.start_line > lines[span.path]:
+            has = count(lines[span.path], "line")
+            found[f"{span.path}#L{span.start_line} (it has {has})"] = None
+    return sorted(found)
 
 
 class _Run:

@@ -59,7 +59,7 @@ def find_sets(path: str, own_workspace: Callable[[], str] | None = None) -> list
             return [EvalSet(name, "", own_workspace(), read_queries(path), is_own=True)]
         return [_read_set(path, os.path.basename(folder), "")]
     if not os.path.exists(path):
-        raise CallerError(f"{path}: there is no such file or folder", hint=_LAYOUT)
+        raise CallerError(f"{path}: no such file or folder", hint=_LAYOUT)
     top = os.path.basename(os.path.abspath(path))
     sets = []
     for folder in _folders(path):

@@ -155,9 +155,9 @@ def highlighted(
     return "".join(parts)
 
 
-def count(number: int, thing: str) -> str:
-    """``1 note``, ``2 notes``."""
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+def count(number: int, thing: str, things: str = "") -> str:
+    """``1 note``, ``2 notes``; ``things`` where more of them do not end with an s alone."""
+    return f"{number} {thing}" if number == 1 else f"{number} {things or f'{thing}s'}"
 
 
 def size(number: int) -> str:

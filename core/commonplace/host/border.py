@@ -302,7 +302,7 @@ def _is_day(day: Any) -> bool:
         return False
     year, month, number = day[:4], day[5:7], day[8:]
     whole = len(year) == 4 and all(map(str.isdecimal, (year, month, number)))
-    in_range = "0001" <= year and "01" <= month <= "12" and "01" <= number <= "31"
+    in_range = year >= "0001" and "01" <= month <= "12" and "01" <= number <= "31"
     return whole and in_range and day == f"{year}-{month}-{number}"
 
 

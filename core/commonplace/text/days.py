@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import re
 from calendar import monthrange
-from datetime import timedelta
+from datetime import date, timedelta
 from functools import cache
 from typing import TYPE_CHECKING
 
 from commonplace.model.tuples import NamedTuple
 from commonplace.text.dates import KEPT, RELATIVE, seen_from
+from commonplace.text.day_words import BARE_WEEKDAY, WEEKDAYS
 from commonplace.text.languages import STOP_WORDS
+from commonplace.text.query import SEEN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from datetime import date
 
     from commonplace.model.search import KeywordQuery
     from commonplace.text.analyse import Analyser
@@ -72,6 +73,13 @@ _GERMAN = re.compile(
 )
 
 
+_NAMED_WEEKDAY = re.compile(  # as headings have them, beside WEEKDAYS
+    rf"mon|tues?|wed|thu(?:rs)?|fri|sat|sun|среда|пятница|суббота|{BARE_WEEKDAY}"
+    "|[月火水木金土日월화수목금토일]"
+)
+_ANY_DAY = date(2026, 1, 15)
+
+
 class Time(NamedTuple):
     """Where in a text a time is named, and its days.
 
@@ -89,6 +97,11 @@ def named_days(text: str, today: Callable[[], date]) -> tuple[Days, ...]:
     return _days_of(times_of(text, today))
 
 
+def may_be_seen_from_today(text: str) -> bool:
+    """Whether ``text`` may name a time such as "last week": few that do not are read in vain."""
+    return any(map(f" {text.lower()}".__contains__, SEEN))
+
+
 def times_of(text: str, today: Callable[[], date]) -> list[Time]:
     """Where ``text`` names times: first those of the calendar, then those seen from today."""
     found = []
@@ -100,6 +113,15 @@ def times_of(text: str, today: Callable[[], date]) -> list[Time]:
     if len(text) <= _LONGEST:
         found += _relative(text, today)
     return found
+
+
+def is_only_a_time(text: str) -> bool:
+    """Whether ``text`` is a date and nothing more: "Wednesday, 2 September 2026"."""
+    times = times_of(text, lambda: _ANY_DAY)
+    rest = re.findall(r"[^\W_]+", _without(text, times).lower())
+    return bool(times) and all(
+        word in WEEKDAYS or word in STOP_WORDS or _NAMED_WEEKDAY.fullmatch(word) for word in rest
+    )
 
 
 def _days_of(times: Iterable[Time]) -> tuple[Days, ...]:
@@ -245,6 +267,8 @@ def _calendar_pattern() -> re.Pattern[str]:
         rf"\b{names('m_____', every)},?{of}\s+{year}",
         rf"\b{before}\s+{names('m______', every)}{dayless}(?:,?{of}\s+{year})?",
         rf"\b{names('m_______', every - _AMBIGUOUS)}",
+        rf"(?<![\w./-]){year}/(?P<m________>\d\d?)/{day}(?![\w/-])",
+        rf"(?<![\w.]){day}\.\s?(?P<m_________>\d\d?)\.\s?{year}(?![\w-]|\.\d)",
         rf"\bq(?P<q>[1-4])(?:[\s-]+{year})?\b",
         rf"(?<!\d){year}-?q(?P<q_>[1-4])\b",
     )

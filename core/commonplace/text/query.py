@@ -92,26 +92,29 @@ _MARKS_OF_OPERATORS = (*_CLOSING, "-", ":", "：", "OR")
 
 
 # Some are parts of other words: they only tell which queries need a closer look. "_" is a space.
-_TIMES_LISTED = """
+_MONTHS_LISTED = """
 jan feb mar apr may mai jun jul aug sep oct okt nov dec dez abr set out dic avr fév mär jui aoû déc
-jän ener genn magg giug lugl ago ott янв фев мар апр май мая мае июн июл авг сен окт ноя дек day
-tomorrow night morning week month quarter year last past q1 q2 q3 q4 heute gestern morgen woche
+jän ener genn magg giug lugl ago ott янв фев мар апр май мая мае июн июл авг сен окт ноя дек
+"""
+_SEEN_LISTED = """
+day tomorrow night morning week month quarter year last past q1 q2 q3 q4 heute gestern morgen woche
 monat jahr tagen einem_tag ntag nstag rstag eitag mstag nabend mittwoch hier aujourd soir matin midi
 nuit nacht mois trimestre année jours _ans il_y_a ndi rdi credi eudi medi manche ayer antier hoy
 esta_ mañana semana _mes año días lunes miérc jueves viernes sábad oggi ieri domani mattina stasera
 mese mesi anno anni giorn edì sabato ontem hoje manhã mês ano dias segunda terça quarta quinta sexta
 вчера завтра недел месяц год лет дней дня день понед вторн сред четв пятн суббот воскр 年 月 周 週
 星期 天 日 礼拜 禮拜 晚 晩 早 夜 朝 曜 季度 きょう けさ きのう ゆうべ おとと あした あさって 오늘
-어제 그저께 그제 그끄저께 모레 밤 주 달 해 년 일 전 วัน เมื่อ สัปดาห์ เดือน ปี พรุ่ง
+어제 그저께 그제 그끄저께 모레 밤 주 달 해 년 일 전 วัน เมื่อ สัปดาห์ เดือน ปี พรุ่ง ago demain semain settim
 """
-_TIMES = [time.replace("_", " ") for time in _TIMES_LISTED.split()]
+SEEN = [time.replace("_", " ") for time in _SEEN_LISTED.split()]
+_TIMES = [*_MONTHS_LISTED.split(), *SEEN]
 
 
 def may_name_days(text: str) -> bool:
     """Whether a query may name a time; where it is sure not to, a module need not be imported."""
     lowered = f" {text.lower()}"
-    dashed = "-" in lowered and any(map(str.isdigit, lowered))
-    return dashed or any(map(lowered.__contains__, _TIMES))
+    parted = "-" in lowered or "/" in lowered or lowered.count(".") > 1
+    return (parted and any(map(str.isdigit, lowered))) or any(map(lowered.__contains__, _TIMES))
 
 
 class ParsedQuery(NamedTuple):

@@ -20,6 +20,7 @@ from commonplace_notes.source import NotesSource
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from typing import Literal
 
 TEN = "".join(f"line {number}\n" for number in range(1, 11))
 
@@ -128,7 +129,11 @@ def test_a_mistyped_name_is_not_found_with_or_without_its_ending(
 @pytest.mark.parametrize("tail", ["", ".md", ":1", ".md#L1"])
 @pytest.mark.parametrize(("stored", "asked"), [("NFC", "NFD"), ("NFD", "NFC")])
 def test_a_path_is_found_however_its_signs_are_composed(
-    readable: Readable, workspace: Path, tail: str, stored: str, asked: str
+    readable: Readable,
+    workspace: Path,
+    tail: str,
+    stored: Literal["NFC", "NFD"],
+    asked: Literal["NFC", "NFD"],
 ) -> None:
     path = f"memory/{normalize(stored, 'café-für-ñandú')}.md"
     (workspace / path).write_text("composed\n", encoding="utf-8")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from commonplace.text.analyse import make_analyser
 from commonplace.text.dates import RELATIVE, days_of
-from commonplace.text.days import named_days, read_times
+from commonplace.text.days import is_only_a_time, may_be_seen_from_today, named_days, read_times
 from commonplace.text.query import may_name_days, parse_query
 
 TODAY = date(2026, 11, 23)
@@ -23,6 +23,9 @@ NAMED = {
     "pets, as of December 2023": ("2023-12-01", "2023-12-31"),
     "a parade in August?": ("-08-01", "-08-31"),
     "what did we do in May": ("-05-01", "-05-31"),
+    "what was due on 30.09.2026?": ("2026-09-30", "2026-09-30"),
+    "30. 9. 2026": ("2026-09-30", "2026-09-30"),
+    "the log of 2026/09/30": ("2026-09-30", "2026-09-30"),
     "am 3. Mai 2024": ("2024-05-03", "2024-05-03"),
     "le 14 juillet": ("-07-14", "-07-14"),
     "the invoice of March 5": ("-03-05", "-03-05"),
@@ -85,6 +88,7 @@ def test_a_time_seen_from_today_stands_for_no_other_days(
         window = 6, -6
     for text in (phrase, f"xyzzy {phrase} plugh", f"Xyzzy, {phrase}?"):
         assert may_name_days(text)
+        assert may_be_seen_from_today(text)
         ((first, last),) = named_days(text, lambda: today)
         assert first <= last
         assert today - timedelta(window[0]) <= date.fromisoformat(first)
@@ -95,8 +99,28 @@ def test_a_time_seen_from_today_stands_for_no_other_days(
 def test_every_word_of_the_tables_is_understood_in_a_sentence(pattern: str) -> None:
     phrase = pattern.replace("-", " ")
     assert may_name_days(phrase)
+    assert may_be_seen_from_today(phrase)
     assert len(named_days(f"xyzzy {phrase} plugh", lambda: TODAY)) == 1
     assert days_of(phrase, TODAY) is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "only"),
+    [
+        ("Wednesday, 2 September 2026", True),
+        ("Wed 2026-09-02", True),
+        ("Mittwoch, den 2. September 2026", True),
+        ("mercredi 2 septembre 2026", True),
+        ("среда, 2 сентября 2026", True),
+        ("2026年9月2日（水）", True),
+        ("2026년 9월 2일 수요일", True),
+        ("The boat show, 2 September 2026", False),
+        ("Wednesday", False),
+        ("Notes of the harbour", False),
+    ],
+)
+def test_a_text_may_be_nothing_but_a_date(text: str, only: bool) -> None:
+    assert is_only_a_time(text) == only
 
 
 def test_since_a_day_is_until_today() -> None:
@@ -129,6 +153,7 @@ def test_a_time_is_read_out_of_a_question(text: str) -> None:
         *("this may break", "a march for freedom", "the last may be wrong", "mayo sandwich"),
         *("last-week.md", "--last-week", "reports/today/x", "once upon a Monday", "一周一次"),
         *("was ist hier passiert", "Guten Morgen", "por la mañana", "every Monday", "每周一例会"),
+        *("1.30.09.2026", "notes/2026/09/30", "30.09.2026.1", "31.02.2026", "9/30/2026"),
     ],
 )
 def test_what_names_no_time_is_left_alone(text: str) -> None:
@@ -138,6 +163,7 @@ def test_what_names_no_time_is_left_alone(text: str) -> None:
 @given(st.text() | st.text("0123456789-may \u5e74\u6708\u65e5\u5468"))
 @settings(max_examples=100)
 @example("30 feb 2023")
+@example("1.2.2023")
 def test_any_text_is_read_without_an_error(text: str) -> None:
     for first, last in named_days(text, lambda: TODAY):
         assert first <= last

@@ -139,6 +139,29 @@ def test_bench_prints_each_system_and_the_file(home: Path, locomo: str) -> None:
     assert not list(home.rglob("*.sqlite"))
 
 
+@pytest.mark.parametrize("text", ["[]", '[{"conversation": {}, "qa": []}]'])
+def test_a_file_without_questions_is_refused(home: Path, text: str) -> None:
+    (home / "empty.json").write_text(text, encoding="utf-8")
+    with pytest.raises(CallerError, match=r"empty\.json: there are no questions in it"):
+        bench("locomo", "empty.json")
+
+
+def test_questions_that_are_all_left_out_are_counted(home: Path) -> None:
+    qa = [{"question": "Nothing?", "evidence": [], "category": 5}]
+    sample = {"conversation": {}, "qa": qa}
+    (home / "one.json").write_text(json.dumps([sample]), encoding="utf-8")
+    text = bench("locomo", "one.json")
+    assert "locomo: 1 corpus, 0 documents, 0 questions\n" in text
+    assert "1 question without evidence" in text
+    assert " is left out.\n" in text
+
+
+def test_the_folder_of_a_report_is_looked_for_first(home: Path, locomo: str) -> None:
+    with pytest.raises(CallerError, match="there is no folder"):
+        bench("locomo", locomo, "--html", "new/sub/r.html")
+    assert not (home / "new").exists()
+
+
 @pytest.mark.skipif(
     find_spec("pygal") is None or find_spec("jinja2") is None, reason="needs the extra eval"
 )

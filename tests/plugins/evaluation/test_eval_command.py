@@ -83,6 +83,30 @@ def test_a_budget_reads_notes_in_any_encoding_and_endless_runs(
     assert (measured["budget"], measured["recall@1"]) == (1, 1)
 
 
+def test_relevant_lines_after_the_end_of_a_note_are_reported(
+    run: Callable[..., Run], tmp_path: Path
+) -> None:
+    notes = tmp_path / "set" / "workspace"
+    notes.mkdir(parents=True)
+    (notes / "MEMORY.md").write_text("# Otters\n\nThe otter sleeps.\n", encoding="utf-8")
+    queries = [
+        {
+            "id": str(first),
+            "query": "otter",
+            "relevant": [{"path": "MEMORY.md", "startLine": first, "endLine": 400}],
+        }
+        for first in (1, 3, 4, 400)
+    ]
+    lines = "".join(json.dumps(query) + "\n" for query in queries)
+    (tmp_path / "set" / "queries.jsonl").write_text(lines, encoding="utf-8")
+    ran = run("eval", str(tmp_path / "set"))
+    assert ran.code == 0
+    assert (
+        "2 runs of relevant lines begin after the end of the note, so no search can find them: "
+        "MEMORY.md#L4 (it has 3 lines), MEMORY.md#L400 (it has 3 lines)"
+    ) in ran.err
+
+
 def test_a_set_is_searched_with_its_own_transcripts_and_no_others(
     run: Callable[..., Run], tmp_path: Path, home: Path
 ) -> None:
@@ -264,31 +288,3 @@ def test_queries_about_notes_that_are_gone_are_named(
     assert ran.code == 0
     assert "1 relevant note not in" in ran.err
     assert "memory/2026-10-07.md" in ran.err
-
-
-def test_relevant_lines_that_the_note_does_not_have_are_named(
-    run: Callable[..., Run], workspace: str, tmp_path: Path
-) -> None:
-    _evalset(tmp_path / "set", workspace)
-    queries = tmp_path / "set" / "queries.jsonl"
-    lines = queries.read_text(encoding="utf-8").replace('"startLine": 26', '"startLine": 400')
-    queries.write_text(lines.replace('"endLine": 26', '"endLine": 400'), encoding="utf-8")
-    ran = run("eval", str(tmp_path / "set"))
-    assert ran.code == 0
-    assert "relevant lines that the notes do not have" in ran.err
-    assert ran.err.rstrip().endswith(": MEMORY.md#L400")
-
-
-def test_a_path_that_is_not_there_is_named_before_anything_is_measured(
-    run: Callable[..., Run], workspace: str, tmp_path: Path
-) -> None:
-    ran = run("eval", str(tmp_path / "no.jsonl"))
-    assert ran.code == 1
-    assert f"{tmp_path / 'no.jsonl'}: there is no such file or folder" in ran.err
-    _evalset(tmp_path / "set", workspace)
-    report = tmp_path / "gone" / "report.html"
-    ran = run("eval", str(tmp_path / "set"), "--html", str(report))
-    assert ran.code == 1
-    assert f"there is no folder {report.parent}" in ran.err
-    assert "[1/1]" not in ran.err
-    assert not report.parent.exists()

@@ -52,6 +52,19 @@ def test_each_query_names_the_lines_that_hold_its_words() -> None:
     assert lines_of_a == {6}
 
 
+def test_a_heading_that_is_a_date_is_no_query() -> None:
+    dates = [
+        "Wednesday, 2 September 2026",
+        "Mittwoch, den 2. September 2026",
+        "2026年9月2日 水曜日",
+    ]
+    notes = {f"{at}.md": f"# {words}\n\nWe met.\n" for at, words in enumerate(dates)}
+    notes["x.md"] = "# The boat show of 2 September 2026\n\nWe met.\n"
+    assert [draft.query for draft in draft_queries(notes, 20)] == [
+        "The boat show of 2 September 2026"
+    ]
+
+
 def test_the_same_notes_give_the_same_queries_and_no_more_than_asked_for() -> None:
     assert draft_queries(NOTES, 3) == draft_queries(dict(reversed(NOTES.items())), 3)
     assert len(draft_queries(NOTES, 3)) == 3

@@ -37,6 +37,19 @@ def queries(tmp_path: Path) -> Path:
     return file
 
 
+@pytest.mark.parametrize(
+    ("path", "words"), [("new/sub/r.html", "there is no folder"), (".", "is a folder")]
+)
+def test_a_report_that_cannot_be_written_is_refused_before_anything_is_measured(
+    run: Callable[..., Any], queries: Path, workspace: str, home: Path, path: str, words: str
+) -> None:
+    ran = run("eval", str(queries), "--workspace", workspace, "--html", path)
+    assert (ran.code, ran.out) == (1, "")
+    assert words in ran.err
+    assert "queries" not in ran.err
+    assert not (home / "new").exists()
+
+
 class _Links(HTMLParser):
     """Collects what a browser would fetch for a page, that of pictures in it included."""
 

@@ -30,6 +30,13 @@ def _make(folder: Path, *lines: object) -> None:
     (folder / "queries.jsonl").write_text(text, encoding="utf-8")
 
 
+def test_a_path_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(CallerError, match=r"nofile\.jsonl: no such file or folder"):
+        find_sets(str(tmp_path / "nofile.jsonl"))
+    with pytest.raises(CallerError, match=r"no queries\.jsonl there or below"):
+        find_sets(str(tmp_path))
+
+
 def test_sets_and_their_parts_are_found_in_order(tmp_path: Path) -> None:
     tree = tmp_path / "tree"
     _make(tree / "logs" / "two", QUERY)

@@ -153,7 +153,7 @@ def _draft(query: str, line: _Line, kind: str) -> Draft:
 def _headings(notes: Mapping[str, str]) -> Iterator[Draft]:
     """Headings of two words and more that stand once in all notes; their sections are relevant.
 
-    Nobody asks a log for a date that is its heading.
+    No one asks a log for a date that is its heading.
     """
     sections: dict[str, list[Span]] = {}
     for path, text in sorted(notes.items()):

@@ -298,7 +298,6 @@ FORBIDDEN = (
     "memory/../secret.md",
     "memory/link.md",
     "secret.md",
-    "memory",
     "memory/a.txt",
     "",
     "C:\\notes\\a.md",

@@ -302,8 +302,11 @@ def _is_day(day: Any) -> bool:
         return False
     year, month, number = day[:4], day[5:7], day[8:]
     whole = len(year) == 4 and all(map(str.isdecimal, (year, month, number)))
-    in_range = year >= "0001" and "01" <= month <= "12" and "01" <= number <= "31"
-    return whole and in_range and day == f"{year}-{month}-{number}"
+    if not whole or day != f"{year}-{month}-{number}" or not "01" <= month <= "12":
+        return False
+    leap = int(year) % 4 == 0 and (int(year) % 100 != 0 or int(year) % 400 == 0)
+    last = 31 - (month in {"04", "06", "09", "11"}) if month != "02" else 28 + leap
+    return year != "0000" and 1 <= int(number) <= last
 
 
 def _within(arm: Arm) -> Arm:

@@ -187,7 +187,7 @@ class Links:
             last = int(lines[2] or lines[1])
             if last <= count:
                 return None
-            return Broken(f"{note.path} has {count} lines, not {last}: {target}")
+            return Broken(f"{note.path} has {count} line{'s' * (count != 1)}, not {last}: {target}")
         known = self._anchors.get(note.path)
         if known is None:
             known = self._anchors[note.path] = anchors_of(note.text)

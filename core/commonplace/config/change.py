@@ -130,7 +130,9 @@ class ConfigFile:
             )
         hint = "commonplace config show lists every setting with its value"
         if any("must be a list" in words for words in problems):
-            hint = f"a list is written '{json.dumps([value], ensure_ascii=False)}'"
+            # What begins as a list and is none lacks its end, say.
+            items = re.findall(r"[^\s,\"'\[\]]+", value) if value.startswith("[") else [value]
+            hint = f"a list is written '{json.dumps(items, ensure_ascii=False)}'"
         raise ConfigError(f"{key_path(keys)}: {'; '.join(problems)}", hint=hint)
 
     def unset(self, key: str, *, agent: str = "") -> Change:

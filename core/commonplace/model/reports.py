@@ -262,9 +262,8 @@ class LeftOut(Record):
         return (f"there are no notes yet: {lines[0]}", *lines[1:])
 
     def _setting(self, text: str) -> str:
-        return (
-            f"put {{ memory: {{ search: {{ {text} }} }} }} into {self.workspace}/commonplace.json5"
-        )
+        place = self.workspace.rstrip("/")  # of the root of a disk, nothing is left
+        return f"put {{ memory: {{ search: {{ {text} }} }} }} into {place}/commonplace.json5"
 
     def _counted(self, number: int, thing: str) -> str:
         words = f"at least {number}" if self.at_least else f"{number}"

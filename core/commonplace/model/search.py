@@ -328,7 +328,7 @@ class UnknownWord(Record):
     def note(self) -> str:
         """That in words for the user."""
         meant = f"; did you mean {self.suggestion!r}?" if self.suggestion else ""
-        return f"no note has {self.word!r}{meant}"
+        return f"no note has {self.word[:60]!r}{meant}"
 
 
 class ArmFacts(Record):

@@ -57,7 +57,7 @@ def lines_read(note: NoteText, *, budget: int, limited: bool) -> ToolAnswer:
         "trust": note.trust,
     }
     if last < note.start_line:
-        return ToolAnswer(text=f"{note.path} has {note.total_lines} lines.", data=data)
+        return ToolAnswer(text=f"{note.path} has {lines_of(note)}.", data=data)
     parts = [
         DATA_NOTICE,
         fenced(text, path=note.path, lines=f"{note.start_line}-{last}", trust=note.trust),
@@ -65,10 +65,15 @@ def lines_read(note: NoteText, *, budget: int, limited: bool) -> ToolAnswer:
     if last < note.total_lines and (limited or last < note.end_line):
         data["nextFrom"] = last + 1
         parts.append(
-            f"({note.path} has {note.total_lines} lines. To read on: memory_get with path "
+            f"({note.path} has {lines_of(note)}. To read on: memory_get with path "
             f'"{note.path}" and from {last + 1}.)'
         )
     return ToolAnswer(text="\n\n".join(parts), data=data)
+
+
+def lines_of(note: NoteText) -> str:
+    """How many lines a note has, in words."""
+    return "1 line" if note.total_lines == 1 else f"{note.total_lines} lines"
 
 
 def refused(error: CommonplaceError, *, unavailable: bool, empty: dict[str, Any]) -> ToolAnswer:
@@ -84,7 +89,13 @@ def refused(error: CommonplaceError, *, unavailable: bool, empty: dict[str, Any]
         "error": str(error),
         "action": action,
     }
-    return ToolAnswer(text=f"{head}: {error}. What to do: {action}.", data=data, failed=True)
+    text = f"{head}: {error}. What to do: {sentence(action)}"
+    return ToolAnswer(text=text, data=data, failed=True)
+
+
+def sentence(words: str) -> str:
+    """``words`` with an end mark, unless they have one."""
+    return words if words.endswith((".", "?", "!")) else f"{words}."
 
 
 def first_lines(note: NoteText, budget: int) -> tuple[str, int, int]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from commonplace.errors import PathNotAllowedError, WriteRefusedError
 from commonplace.model.tools import ToolAnswer, ToolDefinition
+from commonplace.tools.answers import sentence
 from commonplace.tools.definitions import json_object
 
 if TYPE_CHECKING:
@@ -200,7 +201,7 @@ def unchanged(error: CommonplaceError) -> ToolAnswer:
         "error": str(error),
         "action": action,
     }
-    text = f"Nothing was changed: {error}. What to do: {action}."
+    text = f"Nothing was changed: {error}. What to do: {sentence(action)}"
     return ToolAnswer(text=text, data=data, failed=True)
 
 

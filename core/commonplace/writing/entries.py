@@ -133,7 +133,7 @@ def cited_run(
     if was is None:
         if not inside:
             raise WriteRefusedError(
-                f"{shown} does not fit: the note has {len(lines)} lines",
+                f"{shown} does not fit: the note has {len(lines)} line{'s' * (len(lines) != 1)}",
                 kind="citation",
                 hint=f"search again, or read the note: commonplace get {path}",
             )

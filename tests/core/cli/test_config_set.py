@@ -86,6 +86,7 @@ def test_the_first_setting_makes_the_file(run: Callable[..., Run], home: Path) -
         ("enabled", "yes", "must be true or false"),
         ("backend", "sqlit", "there is no backend 'sqlit'"),
         ("extraPaths", "~/more", """a list is written '["~/more"]'"""),
+        ("ranking.chain", '["evidence"', """a list is written '["evidence"]'"""),
         ("citations", "null", "must be"),
         ("stateDir", "/x", "it is set by COMMONPLACE_STATE_DIR"),
         ("a..b", "1", "is no key"),

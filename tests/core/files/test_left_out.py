@@ -11,6 +11,7 @@ from commonplace.files.left_out import holds_notes, left_out
 from commonplace.files.roots import find_roots, is_too_wide
 from commonplace.files.scan import scan
 from commonplace.model.documents import NOTE_RULES, NoteRules
+from commonplace.model.reports import LeftOut
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -185,3 +186,8 @@ def test_gitignore_files_around_count_up_to_the_repository(
     rules = NoteRules(gitignore=True)
     # What lies below memory/ is the agent's own, and often kept out of git for that.
     assert found(folder, "docs", rules=rules) == {"memory/secret.md"}
+
+
+def test_the_root_of_a_disk_is_named_as_it_is_typed() -> None:
+    (line,) = LeftOut(looked_for="notes", workspace="/", notes=1).sentences()
+    assert line.endswith(" into /commonplace.json5")

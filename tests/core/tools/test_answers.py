@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace import Fallback, Hit, NoteText, SearchResult
-from commonplace.errors import UnavailableError
+from commonplace.errors import CallerError, UnavailableError
 from commonplace.model.prompt import DATA_NOTICE
 from commonplace.tools.answers import (
     Shape,
@@ -119,6 +119,14 @@ def test_a_passage_is_cut_where_no_grapheme_is_split() -> None:
     body = answer.text.partition(">\n")[2].partition("\n</memory>")[0]
     assert body.endswith("…")
     assert body.removesuffix("…") == astronaut * (len(body) // len(astronaut))
+
+
+def test_a_sentence_has_one_end_mark_and_one_line_is_no_lines() -> None:
+    asked = CallerError("there is no note MEMROY.md", hint="did you mean MEMORY.md?")
+    answer = refused(asked, unavailable=False, empty={})
+    assert answer.text.endswith("What to do: did you mean MEMORY.md?")
+    past = note("one").replace(text="", start_line=2, end_line=1)
+    assert lines_read(past, budget=100, limited=True).text == "memory/a.md has 1 line."
 
 
 def test_a_long_note_is_read_on_from_the_next_line() -> None:

@@ -73,7 +73,7 @@ def test_the_command_line_lists_it(run: Callable[..., Any]) -> None:
 
 def test_a_search_is_served_by_it(run: Callable[..., Any]) -> None:
     run("index")
-    found = run("search", "the lokcsmith", "--explain")
+    found = run("search", "the lokcsmith came", "--explain")
     assert (found["backend"], found["provider"]) == ("milvus", "ngrams")
     best = found["results"][0]
     assert best["path"] == "memory/2026-10-05.md"

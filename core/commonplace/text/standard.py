@@ -18,6 +18,9 @@ from commonplace.text.languages import (
     STEM_OF,
     STOP_WORDS,
     STOP_WORDS_OF_GERMAN,
+    is_vietnamese,
+    with_separators,
+    without_ending,
 )
 from commonplace.text.tokens import (
     MAX_TOKEN,
@@ -26,13 +29,11 @@ from commonplace.text.tokens import (
     groups,
     has_unspaced,
     in_ascii,
-    is_vietnamese,
     lacks,
     matching_pieces,
     pieces,
     run_tokens,
     unaccented,
-    without_ending,
     word_pieces,
 )
 
@@ -65,7 +66,7 @@ _Value = TypeVar("_Value")
 class StandardAnalyser:
     """See :class:`commonplace.text.analyse.Analyser`; safe to use from several threads."""
 
-    id = "standard-3"
+    id = "standard-4"
     terms = "analysed"
 
     def __init__(self) -> None:
@@ -240,7 +241,7 @@ def _until_token(found: Iterable[Piece], count: int) -> Iterator[Piece]:
             return
 
 
-_LETTERS = "[\u3005-\u3007\u3041-\u3096\u30a1-\u30fa\u30fc-\u30ff\u4e00-\u9fff\uac00-\ud7a3]"
+_LETTERS = "[\u3005-\u3007\u3041-\u3096\u30a1-\u30fa\u30fc-\u30fe\u4e00-\u9fff\uac00-\ud7a3]"
 """Those of scripts without spaces of which each is a unit of its run."""
 _FIRST_LETTER = "\u3005"
 
@@ -294,7 +295,9 @@ def _sought(wanted: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
     wide = frozenset([term for term in wanted if not term.isascii()])
     words = {term for term in wanted - wide if len(term) > 2 and term.isalpha()}
     needles = [word[:-2] if word.endswith("ie") else word[:-1] for word in words]
-    needles += [form for word in wanted for form in FORMS_OF.get(word, ())]
+    for word in wanted:
+        needles += FORMS_OF.get(word, ())
+        needles += with_separators(word)
     return wide, wanted.difference(wide, words, [""]).union(needles)
 
 

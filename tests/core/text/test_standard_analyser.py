@@ -30,13 +30,14 @@ _SAMPLES = [
     "ຄວາມຈໍາ ភ្នំពេញ မြန်မာစာ",
     "memorySearch.query.hybrid a828e60 ERR_MODULE_NOT_FOUND no-unused-vars __init__.py C++ URLs",
     "TypeError: Cannot read properties of undefined (reading 'map') at src/app.ts:10:3",
+    "4,180 users paid 1.250.000 in 12,345.67 steps, 80,443,1 and 12,34,567 共3,000人",
     "Größe naïve façade İstanbul ǅ ﬁn ﷺ ½ x²",
     "co\u00adoperate zero\u200bwidth ❤️ 🇩🇪 👨\u200d👩 ✅",
 ]
 _PIECES = [piece for sample in _SAMPLES for piece in sample.split()]
 _TEXTS = st.text(
     st.sampled_from(
-        "aB1_-./:@+# \n\u0301\u200b\u0e40\u0e01\u0e33漢か\u3099ガ한\u1112\u1161éß⽅🦞'\""
+        "aB1_-./:@+#, \n\u0301\u200b\u0e40\u0e01\u0e33漢か\u3099ガ한\u1112\u1161éß⽅🦞'\""
     )
     | st.characters(),
     max_size=30,
@@ -69,6 +70,9 @@ def _body(text: str) -> list[str]:
         ("API方案", "api 方案", "方 案"),
         ("黒猫と猫", "黒猫 猫と と猫", "黒 猫 と 猫"),
         ("猫", "猫", ""),
+        ("漢# 漢C#", "漢 漢 c", "c#"),
+        ("4,180 or 1.234.567", "4 180 or 1 234 567", "4,180 4180 1.234.567 1234567"),
+        ("10.0.0.1, 1,2,3 and 12,345.6", "10 0 0 1 1 2 3 and 12 345 6", "10.0.0.1 12,345.6 12345"),
         ("naïve café", "naiv cafe", ""),
         ("Die Rechnungen", "die rechnung", ""),
         ("Verzeichnis Verzeichnisse", "verzeichn verzeichn", ""),
@@ -166,6 +170,11 @@ def test_every_word_typed_finds_its_text(sample: str) -> None:
         ("the naïve café", "cafe"),
         ("the running servers", "server runs"),
         ("Python3 utf8", "python"),
+        ("4,180 users", "4180"),
+        ("1.234.567 Euro", "1234567"),
+        ("$12,500.75", "12500"),
+        ("共4,180人", "4180"),
+        ("4180 users", "4,180"),
         ("مُحَمَّد", "محمد"),
     ],
 )
@@ -337,6 +346,7 @@ def test_spans_tell_where_the_terms_of_a_chunk_stand(text: str) -> None:
 @settings(max_examples=100)
 @given(_TEXTS, st.integers(1, 5))
 @example("เปิดไฟ น้ำท่วม: 記憶の検索a検索, port/port-8080 airport port 🔑", 1)
+@example("ヿ", 1)  # a sign for two letters
 @example("検# 検++ C#の一つ, C#\n用C++写。a.的-b_的_ 々〇ー，“API”：记忆search的HTTP错误", 1)
 @example("Ponies\nlying\n\nunder skies,\ndying memorySearch\r\nof HTTP_ERRORS", 1)
 def test_matches_are_the_spans_with_a_wanted_term(text: str, each: int) -> None:
@@ -410,8 +420,10 @@ def test_time_is_linear_in_a_long_query(unit: str, count: int) -> None:
 
 
 @given(
-    st.lists(st.sampled_from((*"127aBx_-. ", "12", "v2", "word3")), max_size=16).map("".join),
-    st.sampled_from(("1", "12", "2", "v2", "word3", "a1", "2.1", "7a", "b12")),
+    st.lists(st.sampled_from((*"127aBx_-., ", "12", "127", "v2", "word3")), max_size=16).map(
+        "".join
+    ),
+    st.sampled_from(("1", "12", "2", "v2", "word3", "a1", "2.1", "7a", "b12", "12127", "2,127")),
 )
 def test_numbers_are_found_whole(text: str, query: str) -> None:
     wanted = frozenset(_ANALYSER.query(parse_query(query)).should)

@@ -47,6 +47,8 @@ def test_parts_of_identifiers(word: str, parts: list[str]) -> None:
         ("see src/a.py: line 3", ["see", "src/a.py", "line", "3"]),
         ("C++ and C#, not a#b or ++i", ["C++", "and", "C#", "not", "a", "b", "or", "i"]),
         ("a--b ... -c-", ["a", "b", "c"]),
+        ("4,180, 1,2 and 12,3456", ["4,180", "1", "2", "and", "12", "3456"]),
+        ("für 4,180 Ärzte, 1,5", ["für", "4,180", "Ärzte", "1", "5"]),
         ("__init__ me@example.com", ["__init__", "me@example.com"]),
         ("नमस्ते, दुनिया", ["नमस्ते", "दुनिया"]),
         ("non\u2011breaking API方案。次", ["non\u2011breaking", "API方案", "次"]),

@@ -17,9 +17,9 @@ import pytest
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("core", "backends", "providers", "plugins")
 
-SEARCH_FILES = 26
+SEARCH_FILES = 27
 SEARCH_FRAMES = 12
-SYNC_FILES = 37
+SYNC_FILES = 38
 
 TRACED = r"""
 import json, os, shutil, sys, threading

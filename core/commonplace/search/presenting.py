@@ -336,6 +336,8 @@ def _words(text: str, arm: Arm, analyser: Analyser) -> Iterator[str]:
                 found[-1] = first, max(last, end), unknown and was_unknown
                 continue
             if end <= last:  # a word of a compound, which stood before it
+                if not was_unknown:  # a note spells it in another way
+                    continue
                 found.pop()
         found.append((start, end, unknown))
     yield from (text[start:end] for start, end, unknown in found if unknown)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 RADICALS = "\u2e80-\u2fd5"
 """Han radicals: symbols to Unicode, but text copied from a PDF has them in place of letters."""
@@ -94,6 +98,13 @@ def is_vietnamese(word: str) -> bool:
 _SEPARATED = 3  # digits
 
 
+def plainest_spelling(written: str) -> str:
+    """``written`` as others may spell it: ``4180`` of ``4,180``, ``15.6`` of ``v15.6``."""
+    if written[0] == "v" and written[1:2].isdecimal():
+        return written[1:]
+    return without_separators(written) or written
+
+
 def without_separators(written: str) -> str:
     """``4180`` of ``4,180``, ``4.180`` and ``4,180.50``; ``""`` where no digits are in threes."""
     mark = "," if "," in written else "."
@@ -114,6 +125,19 @@ def with_separators(number: str) -> list[str]:
 
 def _is_number(text: str) -> bool:
     return text.isascii() and text.isdigit()
+
+
+_SHORT_HASH = 7  # as git shortens them
+_HEXADECIMAL = frozenset("0123456789abcdef")
+
+
+def short_hash(word: str) -> str:
+    """The first seven digits of a longer hash in lower case; ``""`` of another word.
+
+    A hash has letters and digits, so that neither a number nor ``acceded`` is one.
+    """
+    is_hash = len(word) > _SHORT_HASH and _HEXADECIMAL.issuperset(word)
+    return word[:_SHORT_HASH] if is_hash and not (word.isalpha() or word.isdecimal()) else ""
 
 
 # Articles, pronouns, prepositions, auxiliaries, words of asking, and what an apostrophe leaves.
@@ -187,6 +211,12 @@ am als an das die du er hat im man mit um war was
 STOP_WORDS_OF_GERMAN = STOP_WORDS.union(_GERMAN_BESIDE_OTHERS.split())
 """Those of a query that is German: with the words that mean something in English."""
 
+
+def stop_words_of(words: Collection[str]) -> Collection[str]:
+    """The stop words of a query of ``words``, in lower case."""
+    return STOP_WORDS if ONLY_GERMAN.isdisjoint(words) else STOP_WORDS_OF_GERMAN
+
+
 _IRREGULAR_LISTED = """
 becom:became begin:began,begun bend:bent bite:bitten bleed:bled blow:blew,blown break:broke,broken
 bring:brought build:built burn:burnt buy:bought catch:caught child:children choos:chose,chosen
@@ -214,3 +244,21 @@ forms of. What is a word of its own, too (bit, bound, found, lives, leaves), is 
 
 STEM_OF = {form: stem for stem, forms in FORMS_OF.items() for form in forms}
 """Each of these forms, and its stem."""
+
+
+@lru_cache(maxsize=64)  # each hit of a search asks
+def sought(wanted: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
+    """Those of ``wanted`` that are not ASCII, and what stands in each word that has another one.
+
+    Snowball's English stemmer changes at most the last letter of what it leaves, and ``dying`` and
+    its like to ``die``.
+    """
+    wide = frozenset([term for term in wanted if not term.isascii()])
+    words = {term for term in wanted - wide if len(term) > 2 and term.isalpha()}
+    needles = [word[:-2] if word.endswith("ie") else word[:-1] for word in words]
+    for word in wanted:
+        needles += FORMS_OF.get(word, ())
+        needles += with_separators(word)
+        if len(word) == _SHORT_HASH and not word.isdecimal():  # the longer hash may go on with a digit
+            needles.append(word.rstrip("0123456789"))
+    return wide, wanted.difference(wide, words, [""]).union(needles)

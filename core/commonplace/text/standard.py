@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from _thread import allocate_lock  # threading takes a millisecond to import
-from functools import cache, lru_cache
+from functools import cache
 from itertools import islice
 from operator import itemgetter
 from typing import TYPE_CHECKING, TypeVar
@@ -13,13 +13,10 @@ import Stemmer
 
 from commonplace.model.search import KeywordQuery
 from commonplace.text.languages import (
-    FORMS_OF,
-    ONLY_GERMAN,
     STEM_OF,
-    STOP_WORDS,
-    STOP_WORDS_OF_GERMAN,
     is_vietnamese,
-    with_separators,
+    sought,
+    stop_words_of,
     without_ending,
 )
 from commonplace.text.tokens import (
@@ -50,8 +47,9 @@ if TYPE_CHECKING:
 _MAX_TERMS = 256
 _MAX_PHRASES = 16
 _MAX_PHRASE = 32
-# An identifier typed apart has no more words than this.
-_MAX_JOINED = 5
+_MAX_JOINED = 5  # words of an identifier that was typed apart
+_MAX_PARTS = 16
+_FEW = 2
 # Bounds of what is remembered of words already met; some 20 MB when full.
 _MAX_CACHED = 32_768
 _MAX_CACHED_LENGTH = 48
@@ -84,7 +82,8 @@ class StandardAnalyser:
 
     def query(self, parsed: ParsedQuery) -> KeywordQuery:
         """The terms of a query: any of its words, all of its phrases, none of what it excludes."""
-        read = _Reading(_stop_words_of(" ".join(parsed.words).lower().split()))
+        typed = " ".join(parsed.words).lower().split()
+        read = _Reading(stop_words_of(typed))
         for segment in parsed.words:
             read.words(self._pieces(segment))
         if len(parsed.words) == 1 and not parsed.phrases:
@@ -100,6 +99,8 @@ class StandardAnalyser:
             from commonplace.text.unspaced import selective_terms
 
             selective = selective_terms(should, beside)
+        if len(typed) <= _FEW:  # in a sentence its other words say what is asked
+            should += read.wholes(3 if all(map(str.isascii, typed)) else 1)
         return KeywordQuery(
             should=tuple(should),
             must=tuple(filter(None, must)),
@@ -125,7 +126,7 @@ class StandardAnalyser:
         # Few words of a chunk are those of the query, and only these are analysed.
         text = text.replace("\n", " ")
         found: list[Match] = []
-        wide, needles = _sought(wanted)
+        wide, needles = sought(wanted)
         if not text.isascii() and wide:
             from commonplace.text.unspaced import places_in_plain
 
@@ -178,6 +179,7 @@ class _Reading:
     def __init__(self, stop_words: Collection[str]) -> None:
         self.pairs: dict[tuple[str, str], None] = {}
         self._stop_words = stop_words
+        self._wholes: dict[str, int] = {}  # identifiers and numbers, and how many parts each has
         self._terms: dict[str, bool] = {}
         self._meaningful: set[str] = set()
         self._tokens: set[str] = set()
@@ -187,10 +189,18 @@ class _Reading:
         """Read a stretch of words that stand together."""
         terms = self._terms
         last, last_stops = "", True
-        for _, _, token, plain, extra in found:
+        whole, until = "", 0
+        for _, end, token, plain, extra in found:
             if len(terms) >= _MAX_TERMS:
                 return
+            if extra and not token:
+                whole, until = extra[-1], end
+                self._wholes[whole] = 0
+            elif extra and token.isascii():
+                self._wholes[token] = len(extra)
             if token:
+                if end <= until:
+                    self._wholes[whole] += 1
                 self._tokens.add(token)
                 stops = plain in self._stop_words
                 terms[token] = stops and terms.get(token, True)
@@ -222,6 +232,11 @@ class _Reading:
         dropped = bool(self._meaningful)
         kept = [term for term, stops in self._terms.items() if not (stops and dropped)]
         return list(dict.fromkeys([*kept, *self._phrase_terms]))
+
+    def wholes(self, times: int) -> Iterator[str]:
+        """Each identifier, ``times`` for each of its parts: what has it whole outweighs these."""
+        for whole, parts in self._wholes.items():
+            yield from (whole,) * min(times * parts, _MAX_PARTS)
 
     def beside(self, should: Iterable[str]) -> frozenset[str]:
         """Those of ``should`` that are no word of the query, but a part or a joining of some."""
@@ -283,22 +298,6 @@ def _words_with(text: str, needles: Collection[str]) -> list[tuple[int, int]]:
             found.add((lower.rfind(" ", 0, at) + 1, end))
             at = lower.find(needle, end)
     return sorted(found)
-
-
-@lru_cache(maxsize=64)  # each hit of a search asks
-def _sought(wanted: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
-    """Those of ``wanted`` that are not ASCII, and what stands in each word that has another one.
-
-    Snowball's English stemmer changes at most the last letter of what it leaves, and ``dying`` and
-    its like to ``die``.
-    """
-    wide = frozenset([term for term in wanted if not term.isascii()])
-    words = {term for term in wanted - wide if len(term) > 2 and term.isalpha()}
-    needles = [word[:-2] if word.endswith("ie") else word[:-1] for word in words]
-    for word in wanted:
-        needles += FORMS_OF.get(word, ())
-        needles += with_separators(word)
-    return wide, wanted.difference(wide, words, [""]).union(needles)
 
 
 class _Stems(dict[str, str]):
@@ -393,8 +392,3 @@ class _GroupColumns(dict[str, tuple[str, str]]):
         columns = " ".join(body), " ".join(extra)
         _remember(self, group, columns)
         return columns
-
-
-def _stop_words_of(words: Collection[str]) -> Collection[str]:
-    """The stop words of a query of ``words``, in lower case."""
-    return STOP_WORDS if ONLY_GERMAN.isdisjoint(words) else STOP_WORDS_OF_GERMAN

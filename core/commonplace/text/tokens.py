@@ -17,7 +17,8 @@ from commonplace.text.languages import (
     MARKS,
     RADICALS,
     UNSPACED,
-    without_separators,
+    plainest_spelling,
+    short_hash,
 )
 
 if TYPE_CHECKING:
@@ -272,8 +273,9 @@ def word_pieces(group: str, at: int, stem: Callable[[str], str]) -> Iterator[Pie
     if len(found) > 1 or is_emoji or (found and group[-1] in "+#"):
         compound = _plain(group.strip("_")).replace("\u2010", "-")
         if compound:
-            number = without_separators(compound)
-            yield at, at + len(group), "", "", (compound, number) if number else (compound,)
+            plainest = plainest_spelling(compound)
+            spellings = (compound, plainest) if plainest != compound else (compound,)
+            yield at, at + len(group), "", "", spellings
     for start, word in found:
         plain = _plain(word)
         if plain:
@@ -293,6 +295,8 @@ def _beside(word: str, plain: str, stem: Callable[[str], str]) -> tuple[str, ...
 
         word = normalize("NFKC", drop_ignorable(word[:_MAX_RAW]))
         bare = plain if stem(plain).isascii() else unaccented(plain)
+    if short := short_hash(plain):
+        return (short,)
     parts = () if word[1:].isalpha() and word[1:].islower() else identifier_parts(word[:MAX_TOKEN])
     found = [stem(_plain(part)) for part in parts]
     return (stem(bare), *found) if stem(bare) != stem(plain) else tuple(found)

@@ -31,6 +31,7 @@ _SAMPLES = [
     "memorySearch.query.hybrid a828e60 ERR_MODULE_NOT_FOUND no-unused-vars __init__.py C++ URLs",
     "TypeError: Cannot read properties of undefined (reading 'map') at src/app.ts:10:3",
     "4,180 users paid 1.250.000 in 12,345.67 steps, 80,443,1 and 12,34,567 共3,000人",
+    "v15.6 15.6 3fa94c1d0b7e 3fa94c1 3fa94c12 1234567 12345678 x3fa94c12",
     "Größe naïve façade İstanbul ǅ ﬁn ﷺ ½ x²",
     "co\u00adoperate zero\u200bwidth ❤️ 🇩🇪 👨\u200d👩 ✅",
 ]
@@ -73,6 +74,7 @@ def _body(text: str) -> list[str]:
         ("漢# 漢C#", "漢 漢 c", "c#"),
         ("4,180 or 1.234.567", "4 180 or 1 234 567", "4,180 4180 1.234.567 1234567"),
         ("10.0.0.1, 1,2,3 and 12,345.6", "10 0 0 1 1 2 3 and 12 345 6", "10.0.0.1 12,345.6 12345"),
+        ("v1.2 v8 1234567890 acceded0", "v1 2 v8 1234567890 acceded0", "v1.2 1.2 acceded"),
         ("naïve café", "naiv cafe", ""),
         ("Die Rechnungen", "die rechnung", ""),
         ("Verzeichnis Verzeichnisse", "verzeichn verzeichn", ""),
@@ -175,6 +177,11 @@ def test_every_word_typed_finds_its_text(sample: str) -> None:
         ("$12,500.75", "12500"),
         ("共4,180人", "4180"),
         ("4180 users", "4,180"),
+        ("Postgres 15.6", "v15.6"),
+        ("node v20.11.1", "20.11.1"),
+        ("3fa94c1d0b7e6a5f4c3d2e1f0a9b8c7d6e5f4a3b", "3fa94c1"),
+        ("3fa94c1d0b7e6a5f4c3d2e1f0a9b8c7d6e5f4a3b", "3FA94C1D"),
+        ("reverted 3fa94c1", "3fa94c1d0b7e6a5f4c3d2e1f0a9b8c7d6e5f4a3b"),
         ("مُحَمَّد", "محمد"),
     ],
 )
@@ -269,6 +276,25 @@ def test_letters_beside_pairs_are_not_selective() -> None:
     assert query.selective == ("服务", "务器", "器端", "端口", "nginx", "nginx")
     for text in ("端口", "服", "which port does the server use"):  # too few pairs, or no letters
         assert _ANALYSER.query(parse_query(text)).selective == ()
+
+
+@pytest.mark.parametrize(
+    ("typed", "whole", "times"),
+    [
+        ("USER_NOT_FOUND", "user_not_found", 1 + 3 * 3),
+        ("src/auth.ts failed", "src/auth.ts", 1 + 3 * 3),
+        ("10.4.2.17", "10.4.2.17", 1 + 3 * 4),
+        ("v15.6", "15.6", 1 + 3 * 2),
+        ("-".join("abcdefghij"), "-".join("abcdefghij"), 1 + 16),
+        ("API/v2の設定", "api/v2", 2 + 1 * 2),
+        ("why did src/auth.ts fail", "src/auth.ts", 1),
+        ("port", "port", 1),
+    ],
+)
+def test_a_short_query_counts_an_identifier_again_for_its_parts(
+    typed: str, whole: str, times: int
+) -> None:
+    assert _ANALYSER.query(parse_query(typed)).should.count(whole) == times
 
 
 def test_a_few_words_may_be_an_identifier_typed_apart() -> None:

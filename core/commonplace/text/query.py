@@ -342,5 +342,19 @@ def nothing_to_search_for(typed: str, query: KeywordQuery, where: Where) -> str:
             f'to search for what it says: "{quoted}"'
         )
     if where != Where():
-        return "the query has filters and no words: add a word to search for"
+        words = "the query has filters and no words: add a word to search for"
+        listing = _listing(where)
+        return f"{words}, or list the notes: `{listing}`" if listing else words
     return "the query has no words to search for"
+
+
+def _listing(where: Where) -> str:
+    """The command that lists the notes that pass ``where``; ``""`` where there is none."""
+    given = [one.partition(":") for one in shown_filters(where)]
+    keys = [key for key, _, _ in given]
+    known = {"source", "tag", "after", "before"}.issuperset(keys) and len(keys) == len(set(keys))
+    if not known or where.sources == frozenset():  # of no source
+        return ""
+    from shlex import quote
+
+    return " ".join(["commonplace list", *(f"--{key} {quote(value)}" for key, _, value in given)])

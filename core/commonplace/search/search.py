@@ -101,7 +101,9 @@ class Searcher:
         sources: Sequence[str],
         clock: Callable[[], float] = time,
         notes: Sequence[str] = (),
+        workspace: str = "",
     ) -> None:
+        self._workspace = workspace
         self._settings, self._profile = settings, settings.ranking.profile
         self._analyser, self._rankers, self._notes = analyser, rankers, notes
         self._sources, self._clock = sources, clock
@@ -116,7 +118,7 @@ class Searcher:
     ) -> Request:
         """Parse and analyse a query as it was typed; ``limit`` is by default the configured one."""
         limit = limit or self._settings.query.max_results
-        parsed = parse_query(text, self._today)
+        parsed = parse_query(text, self._today, self._workspace)
         where, typed = parsed.where, parsed.where.sources
         if sources is not None:
             asked = frozenset(sources)
@@ -316,7 +318,8 @@ def make_searcher(
 
     rankers, notes = make_rankers(host, chain_of(settings), RANKERS["default"], context_of)
     ids = [one.id for one in sources]
-    return Searcher(settings.search, analyser, rankers, ids, clock, (*notices, *notes))
+    given = settings.search, analyser, rankers, ids, clock, (*notices, *notes)
+    return Searcher(*given, settings.workspace)
 
 
 def candidates_of(arms: Sequence[Arm], filters: tuple[str, ...] = ()) -> list[Candidate]:

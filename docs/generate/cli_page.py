@@ -86,7 +86,8 @@ note out: notes of these days come first. A question for a time alone (`what hap
 shows the notes of its days, the newest first, and behind them those that only say its date.
 
 Several `path:`, or several `source:`, are alternatives; all other forms narrow the search. A
-filter that is not understood is left out, and a note says so.
+filter that is not understood is left out, and a note says so. Where nothing is found, a note names
+each `path:` and `tag:` that no note has.
 
 ## What the results say
 

@@ -72,9 +72,9 @@ class Memory:
         self.settings, self.host, self._env, self._clock = settings, host, env, clock
         self._one_shot, self._on_sync, self._on_upload = one_shot, on_sync, on_upload
         self._unasked = 0 if one_shot else settings.search.sync.embed_unasked
-        self._analyser = analyser_of(settings)
         self._sources, self._source_notices = make_sources(host, settings)
-        self._closed = False
+        self._mounts = partial(mounts_of, host, settings, self._sources)
+        self._analyser, self._closed = analyser_of(settings), False
         self._closing: list[Callable[[], object]] = []
         self._opening = RLock()  # held while one of these parts is made: threads share it
         self._backend: Backend | FallbackMemoryManager | None = None
@@ -247,7 +247,7 @@ class Memory:
         answer = steps.ask(search, request)
         rank = partial(steps.rank, request=request, now=self._clock(), deadline=end or NEVER)
         chosen = steps.choose(rank, answer, request, search.freshness, min_score=min_score)
-        result = steps.present(chosen, answer, request, search)
+        result = steps.present(chosen, answer, request, search, until)
         result = result.replace(notes=(*result.notes, *notes)) if notes else result
         if self.host.listened["events"] and (events := self.host.events) is not None:
             events.searched(query, result)
@@ -272,8 +272,8 @@ class Memory:
 
         check_texts(path=path)
         check_numbers(1, start=start, lines=lines)
-        mounts = partial(mounts_of, self.host, self.settings, self._sources)
-        return read_cited(readable_of(self.settings, mounts, self._sources), path, start, lines)
+        readable = readable_of(self.settings, self._mounts, self._sources)
+        return read_cited(readable, path, start, lines)
 
     def recall(
         self, *, query: str | None = None, budget: int | None = None, session_key: str = ""
@@ -396,5 +396,5 @@ class Memory:
             if self._searcher is None:
                 given = self.host, self.settings, self._analyser, self._sources, self._clock
                 permit = permit_of(self.settings, self._clock, self._on_upload)
-                self._searcher = make_searcher(*given, permit, self._source_notices)
+                self._searcher = make_searcher(*given, permit, self._source_notices, self._mounts)
             return self._searcher

@@ -65,8 +65,8 @@ are, the higher it ranks, and of equal ones the newest note. `project OR product
 - `-word`, `-"these words"`: no pieces with these. Put a query that begins with one after `--`.
   There must be something else to search for.
 - `path:memory/projects`: only that note, or the notes below that folder, with paths as in
-  results. `path:memory/**/2026-*.md`: `*` and `?` match inside a folder, `**` across folders.
-  Write `path:"my notes"` for a path with blanks. `-path:drafts`: not those.
+  results, from `./` or absolute. `path:memory/**/2026-*.md`: `*` and `?` match inside a folder,
+  `**` across folders. Write `path:"my notes"` for a path with blanks. `-path:drafts`: not those.
 - `after:2026-10-01`, `before:2026-10`, `before:2026-Q3`: only notes with a day from the first, or
   to the last day of that time, these included. Understood are days, months, quarters, weeks
   (`2026-W45`) and years; `7d`, `2w`, `3m`, `1y` (ago); `today`, `yesterday`, `monday`,
@@ -86,7 +86,8 @@ note out: notes of these days come first. A question for a time alone (`what hap
 shows the notes of its days, the newest first, and behind them those that only say its date.
 
 Several `path:`, or several `source:`, are alternatives; all other forms narrow the search. A
-filter that is not understood is left out, and a note says so.
+filter that is not understood is left out, and a note says so. Where nothing is found, a note names
+each `path:` and `tag:` that no note has.
 
 ## What the results say
 

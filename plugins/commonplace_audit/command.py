@@ -101,6 +101,8 @@ def _show(found: Audit, context: Context) -> None:
         context.note(f"{count(found.silenced, 'finding')} silenced by <!-- audit: ignore -->")
     if not found.findings:
         context.line(f"nothing found in {count(found.notes, 'note')}")
+        if not found.notes:
+            context.note("there are no notes: commonplace status says where they are looked for")
         return
     kinds = Counter(finding.kind for finding in found.findings)
     parts = ", ".join(f"{kinds[kind]} {kind}" for kind in KINDS if kinds[kind])

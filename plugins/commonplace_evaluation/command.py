@@ -155,6 +155,8 @@ def _keep(sets: list[EvalSet], outcomes: list[Outcome], context: Context) -> Non
     from commonplace_evaluation.history import History
 
     for evalset, outcome in zip(sets, outcomes, strict=True):
+        if not outcome.notes:  # a wrong folder: its zeros are no figures to compare with
+            continue
         try:
             History(context.env, evalset.workspace).keep(outcome)
         except OSError as error:

@@ -386,7 +386,10 @@ def test_a_query_of_exclusions_says_what_is_missing(opener: Opener, workspace: P
     assert note.startswith("the query only says what to leave out")
     assert '"-staging"' in note
     (note,) = opener().search("after:2026").notes
-    assert note == "the query has filters and no words: add a word to search for"
+    assert note == (
+        "the query has filters and no words: add a word to search for, or list the notes: "
+        "`commonplace list --after 2026-01-01`"
+    )
 
 
 def test_either_of_two_words_or_phrases(opener: Opener, workspace: Path) -> None:

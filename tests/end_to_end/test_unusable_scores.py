@@ -60,7 +60,7 @@ def searched(arms: Sequence[Arm], fusion: Ranker, profile: str) -> SearchResult:
     answer = searcher.ask(search, request)
     rank = partial(searcher.rank, request=request, now=1_793_491_200.0)
     chosen = searcher.choose(rank, answer, request, search.freshness, min_score=0.0)
-    return searcher.present(chosen, answer, request, search)
+    return searcher.present(chosen, answer, request, search, NEVER)
 
 
 @pytest.mark.parametrize("profile", ["default", "compat"])

@@ -75,6 +75,17 @@ def _reaches(hit: Candidate, least: float) -> bool:
     return hit.score >= least and not below
 
 
+def left_out(
+    every: int, passed: Sequence[Candidate], asked: float | None, configured: float | None
+) -> tuple[str, ...]:
+    """A note on how many of ``every`` candidates the threshold has left out."""
+    least, count = configured if asked is None else asked, every - len(passed)
+    if not count or least is None or any(hit.score < least for hit in passed):  # as in compat
+        return ()
+    name = "the least score asked for" if asked is not None else "query.minScore"
+    return (f"left out: {count} that score less than {least:g}, {name}",)
+
+
 def neighbours(hits: Sequence[Candidate]) -> int:
     """How many of ``hits`` touch or overlap the one before them in their document."""
     chunks = sorted(

@@ -1,12 +1,15 @@
-"""Reading on from a search result: what a citation names, and the nearest note where none does."""
+"""What a citation or a filter names, and what is said where that is nothing: the nearest note."""
 
 from __future__ import annotations
 
 import os
-from functools import partial
+import re
+from contextlib import suppress
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from commonplace.errors import (
+    CommonplaceError,
     NoteNotFoundError,
     PathNotAllowedError,
     UnavailableError,
@@ -31,11 +34,19 @@ if TYPE_CHECKING:
     from commonplace.model.documents import Document, DocumentRef
     from commonplace.model.plugins import Mount
     from commonplace.model.reports import NoteText
+    from commonplace.model.search import Where
     from commonplace.protocols.parts import Source
+    from commonplace.resilience.bounded_call import Worker
+    from commonplace.resilience.deadline import Deadline
 
 
 _LONGEST_GUESS = 200
 """Characters of a path for which the nearest one is looked for."""
+
+_LOOK_SECONDS = 0.5
+_HANGING = 4
+_LONGEST_SHOWN = 100
+"""Characters of a filter in the note that names it."""
 
 
 class Readable(NamedTuple):
@@ -201,3 +212,87 @@ def _is_note(readable: Readable, ref: DocumentRef) -> bool:
 def _stem(path: str) -> str:
     name = path.rpartition("/")[2].casefold()
     return next((name.removesuffix(end) for end in ENDINGS if name.endswith(end)), name)
+
+
+def nothing_passes(
+    where: Where,
+    sources: Sequence[Source],
+    mounts: Callable[[], Iterable[Mount]],
+    until: Deadline,
+) -> tuple[str, ...]:
+    """Which of the paths and tags of ``where`` no note has, each as a note; raises nothing.
+
+    The files are looked at, not the index, for half a second at most. Nothing is said of what was
+    not found out by then, or lies where a scan failed, or perhaps below one of ``mounts``.
+    """
+    deadline, notes = until.sooner(_LOOK_SECONDS), list[str]()
+    if not deadline.expired:
+        work = partial(_look, where, sources, mounts, deadline, notes)
+        with suppress(CommonplaceError, OSError):  # such as the end of the time
+            _worker().run(work, deadline)
+    return tuple(notes)
+
+
+@cache
+def _worker() -> Worker:
+    from commonplace.resilience.bounded_call import Worker
+
+    return Worker("filters", at_most=_HANGING)
+
+
+def _look(
+    where: Where,
+    sources: Sequence[Source],
+    mounts: Callable[[], Iterable[Mount]],
+    deadline: Deadline,
+    notes: list[str],
+) -> None:
+    from commonplace.files.globs import glob_regex
+
+    found: list[tuple[Source, Sequence[DocumentRef]]] = []
+    for source in sources:
+        report = scanned(source)
+        if report.failed_roots or deadline.expired:
+            return
+        found.append((source, report.documents))
+    mounted = tuple(mounts())
+    for path in where.paths:
+        matches = re.compile(glob_regex(path)).fullmatch
+        known = any(matches(ref.path) for _, refs in found for ref in refs)
+        if not known and not any(_may_hold(mount, path) for mount in mounted):
+            notes.append(f"no note is at path:{_shortened(path)}")
+    if where.tags and not mounted:
+        absent = _absent_tags(where.tags, found, deadline)
+        notes += [f"no note has the tag {_shortened(tag)!r}" for tag in absent]
+
+
+def _may_hold(mount: Mount, path: str) -> bool:
+    """Whether a file of ``mount`` may be what ``path``, a filter, stands for."""
+    name = mount.prefix if mount.stored is None else mount.stored
+    name, fixed = f"{name}/" if name else "", re.split(r"[*?]", path, maxsplit=1)[0]
+    return name.startswith(fixed) or fixed.startswith(name)
+
+
+def _absent_tags(
+    tags: Sequence[str],
+    found: Sequence[tuple[Source, Sequence[DocumentRef]]],
+    deadline: Deadline,
+) -> Sequence[str]:
+    """Those of ``tags`` that no note has; none where not all notes were read in time.
+
+    Raises what :func:`~commonplace.host.border.read_of` does.
+    """
+    missing = dict.fromkeys(tags)
+    # Conversations are no notes, and too long to be read for this.
+    notes = [pair for pair in found if "growing" not in pair[0].capabilities]
+    for source, ref in ((source, ref) for source, refs in notes for ref in refs):
+        if deadline.expired or not missing:
+            return ()
+        document = read_of(source, ref)
+        for tag in document.tags if document is not None else ():
+            missing.pop(tag, None)
+    return tuple(missing)
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 1]}…"

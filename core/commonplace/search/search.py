@@ -25,12 +25,12 @@ from commonplace.model.search import (
 from commonplace.model.tuples import NamedTuple
 from commonplace.protocols.contexts import FurtherHits, RankContext, RankerContext
 from commonplace.resilience.deadline import NEVER
-from commonplace.search.choosing import Folding, above, above_as_original, neighbours
+from commonplace.search.choosing import Folding, above, above_as_original, left_out, neighbours
 from commonplace.search.presenting import hits_of, none_of, unknown_sources, unknown_words
 from commonplace.text.query import may_name_days, nothing_to_search_for, parse_query, shown_filters
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
     from datetime import date
 
     from commonplace.config.search import SearchSettings
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from commonplace.fallback.backend import Searched
     from commonplace.host.host import PluginHost
     from commonplace.index.syncing import Freshness
+    from commonplace.model.plugins import Mount
     from commonplace.model.search import Arm, ChunkId
     from commonplace.protocols.managers import Ranker
     from commonplace.protocols.parts import Source
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from commonplace.text.analyse import Analyser
 
     Parts = tuple[tuple[str, float], ...]
+    Absent = Callable[[Where, Deadline], Sequence[str]]
 
 
 SEARCH_SECONDS = 30.0
@@ -101,7 +103,10 @@ class Searcher:
         sources: Sequence[str],
         clock: Callable[[], float] = time,
         notes: Sequence[str] = (),
+        workspace: str = "",
+        absent: Absent = lambda *_: (),
     ) -> None:
+        self._workspace, self._absent = workspace, absent
         self._settings, self._profile = settings, settings.ranking.profile
         self._analyser, self._rankers, self._notes = analyser, rankers, notes
         self._sources, self._clock = sources, clock
@@ -116,7 +121,7 @@ class Searcher:
     ) -> Request:
         """Parse and analyse a query as it was typed; ``limit`` is by default the configured one."""
         limit = limit or self._settings.query.max_results
-        parsed = parse_query(text, self._today)
+        parsed = parse_query(text, self._today, self._workspace)
         where, typed = parsed.where, parsed.where.sources
         if sources is not None:
             asked = frozenset(sources)
@@ -228,7 +233,7 @@ class Searcher:
         ranked = rank(answer)
         shown = list(filter(readable, ranked))
         passed = self._above(shown, answer, min_score)
-        left = _left_out(len(shown), passed, min_score, self._settings.query.min_score)
+        left = left_out(len(shown), passed, min_score, self._settings.query.min_score)
         notes = (*failures_of(ranked), *left)
         if self._profile == "compat":
             return Chosen(passed, notes)
@@ -251,22 +256,23 @@ class Searcher:
         return Chosen(passed, notes)
 
     def present(
-        self, chosen: Chosen, answer: Answer, request: Request, search: Searched
+        self, chosen: Chosen, answer: Answer, request: Request, search: Searched, until: Deadline
     ) -> SearchResult:
-        """Cut, cite and mark the hits."""
+        """Cut, cite and mark the hits; where there are none, name what no note has of filters."""
+        query, hidden = answer.query.keyword, search.freshness.hidden
+        hits = hits_of(chosen.candidates, query, self._analyser, limit=request.limit)
+        absent = () if hits or hidden else self._absent(request.where, until)
         # The arm that the query was embedded for, or should have been.
         vector = next((arm for arm in answer.arms if arm.provider or arm.fallback), None)
         return SearchResult(
-            hits=hits_of(
-                chosen.candidates, answer.query.keyword, self._analyser, limit=request.limit
-            ),
+            hits=hits,
             backend=search.backend,
             provider=vector.provider if vector else None,
             model=vector.model if vector else None,
             fallback=search.fallback or (vector.fallback if vector else None),
             stale=search.freshness.stale,
             unknown=answer.unknown,
-            notes=(*answer.notes, *self._notes, *chosen.notes, *search.freshness.notes),
+            notes=(*answer.notes, *self._notes, *chosen.notes, *search.freshness.notes, *absent),
             arms=tuple(
                 ArmFacts(name=a.name, found=len(a.found), exact=a.exact, plan=a.plan, note=a.note)
                 for a in answer.arms
@@ -289,16 +295,6 @@ def _further(answer: Answer, request: Request) -> FurtherHits | None:
     return answer.more and FurtherHits(answer.query, request.where, answer.more, united, [])
 
 
-def _left_out(
-    every: int, passed: Sequence[Candidate], asked: float | None, configured: float | None
-) -> tuple[str, ...]:
-    least, count = configured if asked is None else asked, every - len(passed)
-    if not count or least is None or any(hit.score < least for hit in passed):  # as in compat
-        return ()
-    name = "the least score asked for" if asked is not None else "query.minScore"
-    return (f"left out: {count} that score less than {least:g}, {name}",)
-
-
 def make_searcher(
     host: PluginHost,
     settings: Settings,
@@ -306,17 +302,27 @@ def make_searcher(
     sources: Sequence[Source],
     clock: Callable[[], float],
     permit: Callable[[str, str, int, str], None],
-    notices: Sequence[str] = (),
+    notices: Sequence[str],
+    mounts: Callable[[], Iterable[Mount]],
 ) -> Searcher:
-    """A search of ``sources`` as configured, ``notices`` in each answer; see ``permit_of``."""
+    """A search of ``sources`` as configured; ``notices`` are on missing ones; see ``permit_of``."""
 
     def context_of(id_: str) -> RankerContext:
         config, hybrid = settings.plugin_config(id_), settings.search.query.hybrid
         return RankerContext(hybrid.vector_weight, hybrid.text_weight, config, partial(permit, id_))
 
     rankers, notes = make_rankers(host, chain_of(settings), RANKERS["default"], context_of)
-    ids = [one.id for one in sources]
-    return Searcher(settings.search, analyser, rankers, ids, clock, (*notices, *notes))
+    ids, notes = [one.id for one in sources], [*notices, *notes]
+
+    def absent(where: Where, until: Deadline) -> Sequence[str]:
+        if notices or not (where.paths or where.tags):  # notes of a missing source are not seen
+            return ()
+        from commonplace.search.citations import nothing_passes
+
+        return nothing_passes(where, sources, mounts, until)
+
+    given = settings.search, analyser, rankers, ids, clock, notes, settings.workspace, absent
+    return Searcher(*given)
 
 
 def candidates_of(arms: Sequence[Arm], filters: tuple[str, ...] = ()) -> list[Candidate]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from functools import cache
 from math import inf
@@ -135,14 +136,17 @@ class ParsedQuery(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def parse_query(text: str, today: Callable[[], date] | None = None) -> ParsedQuery:
+def parse_query(
+    text: str, today: Callable[[], date] | None = None, workspace: str = ""
+) -> ParsedQuery:
     """Take ``text`` apart; whatever is not clearly an operator is plain words. Raises nothing.
 
     - ``"these words"``: side by side, in this order. The quotes stand around whole words; a lone
       one, or one inside a word, is plain text, and so is an apostrophe.
     - ``-word``, ``-"these words"``: not these. Plain are ``a-b``, ``--flag``, ``-x`` and ``-1``.
     - ``path:memory/**/*.md``, ``path:"my notes"``; ``source:memory``; several of one kind add up.
-      ``-path:drafts``, ``-source:sessions``: not these.
+      ``-path:drafts``, ``-source:sessions``: not these. Paths may begin with ``./`` or with the
+      ``workspace``, an absolute path, where it is given.
     - ``tag:work`` or ``tag:#work``: notes that have it or, as ``work/port``, one below it; several
       must all be there. ``-tag:work``: notes without.
     - ``after:2026-01-31``, ``before:2026-Q3``, ``after:last-week``, ``after:7d``: inclusive, from
@@ -155,7 +159,7 @@ def parse_query(text: str, today: Callable[[], date] | None = None) -> ParsedQue
     Of a longer text its first :data:`LONGEST_QUERY` characters count, and of more filters the
     first :data:`MOST_FILTERS`.
     """
-    read = _Reader(text[:LONGEST_QUERY], today)
+    read = _Reader(text[:LONGEST_QUERY], today, workspace)
     if len(text) > LONGEST_QUERY:
         read.note(f"the query has {len(text):,} characters; its first {LONGEST_QUERY:,} count")
         text = text[:LONGEST_QUERY]
@@ -181,8 +185,8 @@ def shown_filters(where: Where) -> tuple[str, ...]:
 class _Reader:
     """The state of taking one query apart."""
 
-    def __init__(self, text: str, today: Callable[[], date] | None) -> None:
-        self._text = text
+    def __init__(self, text: str, today: Callable[[], date] | None, workspace: str) -> None:
+        self._text, self._workspace = text, workspace
         self._today = today
         self._plain_from = 0  # where the stretch of plain text began that is being read
         self._unclosed: set[str] = set()  # closing quotes of which no more will come
@@ -273,6 +277,7 @@ class _Reader:
             return
         if key == "path" and value.strip():
             taken = self._not_paths if no else self._paths
+            value = _stored_path(value, self._workspace)
         elif key == "source" and re.fullmatch(r"[\w.-]+", value):
             taken = self._not_sources if no else self._sources
         elif key in {"after", "before"} and not no and (day := self._day(value, key)):
@@ -299,6 +304,25 @@ class _Reader:
         words = self._text[self._plain_from : end].strip()
         if words:
             self._words.append(words)
+
+
+def _stored_path(path: str, workspace: str) -> str:
+    """A path as documents are stored: ``./a`` and ``/workspace/a`` are ``a``, ``.`` is all."""
+    if workspace and os.path.isabs(path):
+        path = _relative(path, workspace)
+    path = path.replace(os.sep, "/")
+    while path.startswith("./"):
+        path = path[2:].lstrip("/")
+    return "**" if path in ("", os.curdir) else path
+
+
+def _relative(path: str, workspace: str) -> str:
+    """An absolute ``path`` relative to ``workspace``, which may be named by its real path, too."""
+    try:
+        below = [os.path.relpath(path, base) for base in (workspace, os.path.realpath(workspace))]
+    except ValueError:  # on another drive nothing is relative
+        return path
+    return next((one for one in below if one.split(os.sep)[0] != os.pardir), below[0])
 
 
 def _tag(value: str) -> str:
@@ -342,5 +366,19 @@ def nothing_to_search_for(typed: str, query: KeywordQuery, where: Where) -> str:
             f'to search for what it says: "{quoted}"'
         )
     if where != Where():
-        return "the query has filters and no words: add a word to search for"
+        words = "the query has filters and no words: add a word to search for"
+        listing = _listing(where)
+        return f"{words}, or list the notes: `{listing}`" if listing else words
     return "the query has no words to search for"
+
+
+def _listing(where: Where) -> str:
+    """The command that lists the notes that pass ``where``; ``""`` where there is none."""
+    given = [one.partition(":") for one in shown_filters(where)]
+    keys = [key for key, _, _ in given]
+    known = {"source", "tag", "after", "before"}.issuperset(keys) and len(keys) == len(set(keys))
+    if not known or where.sources == frozenset():  # of no source
+        return ""
+    from shlex import quote
+
+    return " ".join(["commonplace list", *(f"--{key} {quote(value)}" for key, _, value in given)])

@@ -11,6 +11,7 @@ from commonplace.errors import CommonplaceError, DeclinedError, UnavailableError
 from commonplace.index.syncing import Freshness
 from commonplace.model.documents import RootFailure
 from commonplace.model.search import Arm, ArmFacts, Fallback, Found, Query, StoredChunk, Where
+from commonplace.resilience.deadline import NEVER
 from commonplace.search.search import Chosen, Searcher
 from commonplace.text.analyse import make_analyser
 
@@ -178,7 +179,7 @@ def test_a_result_names_backend_arms_and_fallback_and_hides_what_cannot_be_read(
     answer = searcher.ask(asked, request)
     rank = partial(searcher.rank, request=request, now=0.0)
     chosen = searcher.choose(rank, answer, request, asked.freshness, min_score=None)
-    result = searcher.present(chosen, answer, request, asked)
+    result = searcher.present(chosen, answer, request, asked, NEVER)
     assert [hit.path for hit in result.hits] == ["memory/a.md"]
     assert (result.backend, result.fallback, result.stale) == ("here", instead, 2)
     assert result.notes == ("a note",)

@@ -44,6 +44,17 @@ def test_check_is_for_scripts(notes: Path, capsys: pytest.CaptureFixture[str]) -
     assert capsys.readouterr().out.endswith("nothing found in 3 notes\n")
 
 
+def test_a_workspace_without_notes_is_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "empty").mkdir()
+    monkeypatch.setenv("COMMONPLACE_STATE_DIR", str(tmp_path / "state"))
+    assert main(["audit", "--workspace", str(tmp_path / "empty")]) == 0
+    shown = capsys.readouterr()
+    assert shown.out == "nothing found in 0 notes\n"
+    assert shown.err.startswith("note: there are no notes: ")
+
+
 def test_diffs_alone_are_a_patch(notes: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["audit", "--diff"]) == 0
     assert capsys.readouterr().out == (

@@ -197,6 +197,8 @@ def test_eval_without_notes_says_so(
     assert ran.code == 0
     assert "note: no notes were indexed in" in ran.err
     assert ran.json["all"]["recall@10"] == 0
+    history = run("eval", "--history", "--workspace", str(tmp_path / "set" / "workspace"))
+    assert "0.000" not in history.out
 
 
 def _configs(folder: Path) -> list[str]:

@@ -16,8 +16,8 @@ from commonplace.model.tuples import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-NUMBER = re.compile(r"(?<!\w)[-+]?\d+(?:[.,:/-]\d+)*(?!\w)")
-"""A number, a date or a time, as it stands in a line."""
+NUMBER = re.compile(r"(?<!\w)(?:[-+]|[vV](?=\d))?\d+(?:[.,:/-]\d+)*(?!\w)")
+"""A number, a date, a time or a version, as it stands in a line."""
 
 _LIST_MARK = re.compile(r"^\s*(?:[-*+]|\d{1,9}[.)])\s+|^\s*#{1,6}\s+")
 _BESIDE = re.compile(r"<!--.*?-->|\(Source: [^()]*\)\s*$")
@@ -28,6 +28,7 @@ _WORDS = re.compile(r"\w+").findall
 # Words come first: nearly all tokens are, and to find that one is no number takes longer.
 _TOKENS = re.compile(rf"[^\W\d]\w*|{NUMBER.pattern}|\w+").findall
 _DIGIT = re.compile(r"\d")
+_GROUPED = re.compile(rf"{NUMBER.pattern}(?:[ ()]{{1,2}}{NUMBER.pattern})*")  # +49 (351) 123
 _SOURCE = re.compile(r"\(Source: ([^()]*)#L(\d+)\)\s*$")
 _SHORTEST = 12  # characters of a line that can say something by itself
 # What stands before the number that is the value of a line; the first that is found counts.
@@ -46,6 +47,44 @@ _NAMED = re.compile(
 _MARKS = (":", "=", "is", "are")  # one of which it has; most lines have none
 _CONJUNCTIONS = re.compile(r"[,;(]|\s(?:and|or|but|because|since|when|if|that|which|who)\s")
 _NAME = re.compile(r"[`\"“*_]|\b[A-Z0-9]")
+# A host, a path, an address or an identifier: one word, with signs or digits among its letters.
+_IDENTIFIER = re.compile(r"(?=\S*[^\W\d])(?=\w\S*[\d@_]|\S*\w[./]\w)[\w.@/+:-]+\Z")
+_NO_VALUE = re.compile(r"(?:n/a|and/or|e\.g|i\.e|\w+['’]\w+)\Z", re.IGNORECASE)
+_URL = re.compile(r"[a-z][a-z0-9+.-]*://\S+\Z", re.IGNORECASE)
+_OF = re.compile(r"\s(?:of|for|in|on|at|from|to|with|by|about)\s", re.IGNORECASE)
+_LOWER = re.compile(r"[a-z]+(?:-[a-z]+)*\Z")
+# What has a name for its value, though no capital letter shows it: a branch, but not a server. Of
+# that "is slow" is said as often as its name.
+_HAVE_NAMES_LISTED = """
+alias branch bucket channel codename compiler currency database domain editor encoding environment
+extension filename format formatter hostname keyword label language linter login mode name namespace
+nickname passphrase password path prefix profile protocol provider region registrar registry remote
+schedule shell suffix tag theme timezone username
+"""
+_HAVE_NAMES = frozenset(_HAVE_NAMES_LISTED.split())
+_HAVE_URLS_LISTED = """
+address api base dashboard domain endpoint gateway homepage host hostname mirror origin proxy
+registry remote repo repository server uri url webhook website
+"""
+_HAVE_URLS = frozenset(_HAVE_URLS_LISTED.split())
+# What is said of anything; with what ends like a participle, an adjective or an adverb.
+_STATES_LISTED = """
+absent active alive alone asleep available away awful back bad behind better big black blue broken
+busy cheap clean clear closed cold complete correct corrupt dead different dirty done down dry due
+easy empty enough fine first free frozen full gone good great green half-done hard here hidden high
+hot huge idle ill inactive incomplete incorrect invalid kaput large last late legacy live long loud
+low missing mutable mine more new next nice normal off offline ok okay old on online open out
+out-of-date out-of-sync outdated over overdue own past poor possible present private public quick
+quiet rare read-only ready red right safe same secret short shut sick simple slow small solid sound
+stable stale strange strong stuck sure tentative there thin tiny top true false unclear unique
+unknown unsafe unstable up up-to-date valid weak weird well wet wrong yellow young yours
+"""
+_STATES = frozenset(_STATES_LISTED.split())
+_STATE_ENDING = re.compile(r".*(?:ed|ing|ly|able|ible|ful|less|ous|ish|wn|ken|ten|den)\Z")
+_NO_STATES_LISTED = """
+staging testing hourly daily nightly weekly monthly yearly
+"""
+_NO_STATES = frozenset(_NO_STATES_LISTED.split())
 
 
 class NoteLine(NamedTuple):
@@ -137,10 +176,15 @@ def value_of(text: str) -> re.Match[str] | None:
     for before in _BEFORE_VALUE if numbers else ():
         for number in reversed(numbers):
             if before.search(text[: number.start()]):
-                return number
+                return number if before is _BEFORE_VALUE[-1] else _grouped(text, number)
     if numbers and not _WORDS(text[numbers[-1].end() :]):
         return numbers[-1]
     return None
+
+
+def _grouped(text: str, number: re.Match[str]) -> re.Match[str]:
+    """``number`` with the numbers behind it: the groups of one of a phone, or a day and a time."""
+    return _GROUPED.match(text, number.start()) or number
 
 
 def _tokens(text: str) -> tuple[str, ...]:
@@ -153,33 +197,62 @@ Fact = tuple[object, ...]
 def statement_of(text: str) -> tuple[Fact, str] | None:
     """The fact that a line states, and its value; ``None`` if it states none that can be compared.
 
-    The value is a number, a date or a time after "is", "are", "=" or ":", or else up to four words
-    that look like a name: after a colon any, after "is" such as have a capital letter or a digit.
-    What it is about has two words of its own at least.
+    The value is a number, a date, a time or a version after "is", "are", "=" or ":", or else up to
+    four words that look like a name: after a colon any; after "is" such as have a capital letter or
+    a digit, a host or an identifier, or one word where what it is about has names (a branch, a
+    region). A URL is the value of what has one. What it is about has two words of its own at least.
     """
     if text.rstrip().endswith("?"):
         return None
+    found = _NAMED.match(text) if any(mark in text for mark in _MARKS) else None
+    value = found["value"].rstrip(" .!").strip('`*_"“”') if found else ""
+    if found and (_URL.match(value) or _is_identifier(value)):
+        return _named(found, value)
     number = value_of(text)
     if number is not None and _COPULA.search(text[: number.start()]):
         rest = text[number.end() :]
         if len(_WORDS(rest)) > _LONGEST_VALUE or not own_words(text[: number.start()] + rest):
             return None
         return ("number", *_around(text, number)), number[0]
-    found = _NAMED.match(text) if any(mark in text for mark in _MARKS) else None
-    if found is None or "://" in text or NUMBER.search(found["subject"]):
+    return _named(found, value) if found and "://" not in text else None
+
+
+def _named(found: re.Match[str], value: str) -> tuple[Fact, str] | None:
+    """What ``found``, a match of ``_NAMED``, states."""
+    subject = found["subject"]
+    if NUMBER.search(subject) or not own_words(subject) or value.startswith("["):
         return None
-    value = found["value"].rstrip(" .!").strip('`*_"“”')
-    by_colon = found["mark"].strip() in (":", "=")
-    if (
-        0 < len(_WORDS(value)) <= _LONGEST_VALUE
-        and not _CONJUNCTIONS.search(f" {value} ")
-        and not value.startswith("[")
-        and (by_colon or _NAME.search(found["value"]))
-        and own_words(found["subject"])
-    ):
-        subject = tuple(word.casefold() for word in _WORDS(found["subject"]))
-        return ("name", subject), " ".join(value.split())
-    return None
+    if _URL.match(value):
+        named = _head(subject) in _HAVE_URLS
+    elif 0 < len(_WORDS(value)) <= _LONGEST_VALUE and not _CONJUNCTIONS.search(f" {value} "):
+        named = (
+            found["mark"].strip() in (":", "=")
+            or _NAME.search(found["value"]) is not None
+            or _is_identifier(value)
+            or (_head(subject) in _HAVE_NAMES and _is_lower_name(value))
+        )
+    else:
+        named = _is_identifier(value)  # a long path is one word
+    words = tuple(word.casefold() for word in _WORDS(subject))
+    return (("name", words), " ".join(value.split())) if named else None
+
+
+def _head(subject: str) -> str:
+    """The noun that ``subject`` is: ``url`` of "The URL of the staging API"."""
+    words = _WORDS(_OF.split(subject, maxsplit=1)[0])
+    return words[-1].casefold() if words else ""
+
+
+def _is_identifier(value: str) -> bool:
+    # A version is a number, whether it has its v or not.
+    plain = NUMBER.fullmatch(value) or _NO_VALUE.match(value)
+    return _IDENTIFIER.match(value) is not None and not plain
+
+
+def _is_lower_name(value: str) -> bool:
+    """Whether ``value`` is one word that names something, as far as its form shows."""
+    state = value in _STATES or (_STATE_ENDING.match(value) and value not in _NO_STATES)
+    return _LOWER.match(value) is not None and not state
 
 
 _TIME = r"\d{1,2}:\d{2}(?::\d{2})?"
@@ -194,7 +267,7 @@ def without_value(line: str) -> tuple[Fact, str]:
 
     The value is that of :func:`statement_of`, "now" or not; else the number of a line that has one,
     or that of :func:`value_of`. The time at which a line begins says nothing. In scripts without
-    spaces all numbers are the value.
+    spaces it is the name behind 是, です, 입니다 and the like, or else all numbers.
     """
     from commonplace.text.tokens import has_unspaced
 
@@ -204,6 +277,10 @@ def without_value(line: str) -> tuple[Fact, str]:
     if when := _WHEN.match(text):
         text = text[when.end() :]
     if has_unspaced(text):
+        from commonplace.text.unspaced_facts import stated_in
+
+        if (named := stated_in(text)) is not None:
+            return ("name", named[0]), named[1]
         return (_DIGITS.sub("0", text).casefold(),), " ".join(_DIGITS.findall(text))
     if (stated := statement_of(text)) is not None:
         return stated

@@ -2,7 +2,7 @@
 
 The aim is few false alarms. A fact counts only if its value stands after "is", "are", "=" or ":",
 its subject has two words of its own at least, and no note has two values for it. Two notes without
-a day may each speak of a subject of their own, and need more. What changes from day to day
+a day may each be about a subject of their own, and need more. What changes from day to day
 (measurements, what happened "today") is no contradiction.
 """
 
@@ -170,7 +170,7 @@ def _is_part(one: str, other: str) -> bool:
 def _is_specific(one: Stated, other: Stated) -> bool:
     """Whether a subject is likely the same in two notes without a day.
 
-    ``MEMORY.md`` speaks of everything. Another note may mean "of what this note is about": two
+    ``MEMORY.md`` is about everything. Another note may mean "of what this note is about": two
     words are enough only if it lies beside MEMORY.md or in ``memory/`` itself, and none is vague.
     """
     own = own_words(re.sub(re.escape(one.value), " ", one.line.text))

@@ -28,7 +28,6 @@ _WORDS = re.compile(r"\w+").findall
 # Words come first: nearly all tokens are, and to find that one is no number takes longer.
 _TOKENS = re.compile(rf"[^\W\d]\w*|{NUMBER.pattern}|\w+").findall
 _DIGIT = re.compile(r"\d")
-_GROUPED = re.compile(rf"{NUMBER.pattern}(?:[ ()]{{1,2}}{NUMBER.pattern})*")  # +49 (351) 123
 _SOURCE = re.compile(r"\(Source: ([^()]*)#L(\d+)\)\s*$")
 _SHORTEST = 12  # characters of a line that can say something by itself
 # What stands before the number that is the value of a line; the first that is found counts.
@@ -47,12 +46,8 @@ _NAMED = re.compile(
 _MARKS = (":", "=", "is", "are")  # one of which it has; most lines have none
 _CONJUNCTIONS = re.compile(r"[,;(]|\s(?:and|or|but|because|since|when|if|that|which|who)\s")
 _NAME = re.compile(r"[`\"“*_]|\b[A-Z0-9]")
-# A host, a path, an address or an identifier: one word, with signs or digits among its letters.
-_IDENTIFIER = re.compile(r"(?=\S*[^\W\d])(?=\w\S*[\d@_]|\S*\w[./]\w)[\w.@/+:-]+\Z")
-_NO_VALUE = re.compile(r"(?:n/a|and/or|e\.g|i\.e|\w+['’]\w+)\Z", re.IGNORECASE)
-_URL = re.compile(r"[a-z][a-z0-9+.-]*://\S+\Z", re.IGNORECASE)
-_OF = re.compile(r"\s(?:of|for|in|on|at|from|to|with|by|about)\s", re.IGNORECASE)
-_LOWER = re.compile(r"[a-z]+(?:-[a-z]+)*\Z")
+_NO_VALUES = ("n/a", "and/or", "e.g", "i.e")
+_OF = frozenset(("of", "for", "in", "on", "at", "from", "to", "with", "by", "about"))
 # What has a name for its value, though no capital letter shows it: a branch, but not a server. Of
 # that "is slow" is said as often as its name.
 _HAVE_NAMES_LISTED = """
@@ -80,7 +75,10 @@ stable stale strange strong stuck sure tentative there thin tiny top true false 
 unknown unsafe unstable up up-to-date valid weak weird well wet wrong yellow young yours
 """
 _STATES = frozenset(_STATES_LISTED.split())
-_STATE_ENDING = re.compile(r".*(?:ed|ing|ly|able|ible|ful|less|ous|ish|wn|ken|ten|den)\Z")
+_STATE_ENDINGS = (
+    *("ed", "ing", "ly", "able", "ible", "ful", "less", "ous", "ish"),
+    *("wn", "ken", "ten", "den"),
+)
 _NO_STATES_LISTED = """
 staging testing hourly daily nightly weekly monthly yearly
 """
@@ -184,7 +182,7 @@ def value_of(text: str) -> re.Match[str] | None:
 
 def _grouped(text: str, number: re.Match[str]) -> re.Match[str]:
     """``number`` with the numbers behind it: the groups of one of a phone, or a day and a time."""
-    return _GROUPED.match(text, number.start()) or number
+    return _grouped_numbers().match(text, number.start()) or number
 
 
 def _tokens(text: str) -> tuple[str, ...]:
@@ -206,7 +204,7 @@ def statement_of(text: str) -> tuple[Fact, str] | None:
         return None
     found = _NAMED.match(text) if any(mark in text for mark in _MARKS) else None
     value = found["value"].rstrip(" .!").strip('`*_"“”') if found else ""
-    if found and (_URL.match(value) or _is_identifier(value)):
+    if found and (_is_url(value) or _is_identifier(value)):
         return _named(found, value)
     number = value_of(text)
     if number is not None and _COPULA.search(text[: number.start()]):
@@ -222,7 +220,7 @@ def _named(found: re.Match[str], value: str) -> tuple[Fact, str] | None:
     subject = found["subject"]
     if NUMBER.search(subject) or not own_words(subject) or value.startswith("["):
         return None
-    if _URL.match(value):
+    if _is_url(value):
         named = _head(subject) in _HAVE_URLS
     elif 0 < len(_WORDS(value)) <= _LONGEST_VALUE and not _CONJUNCTIONS.search(f" {value} "):
         named = (
@@ -239,20 +237,41 @@ def _named(found: re.Match[str], value: str) -> tuple[Fact, str] | None:
 
 def _head(subject: str) -> str:
     """The noun that ``subject`` is: ``url`` of "The URL of the staging API"."""
-    words = _WORDS(_OF.split(subject, maxsplit=1)[0])
-    return words[-1].casefold() if words else ""
+    words = subject.casefold().split()  # "on-call" is one
+    of = next((at for at, word in enumerate(words) if word in _OF), len(words))
+    return words[of - 1].strip("`*_\"“”") if of else ""
+
+
+def _is_url(value: str) -> bool:
+    scheme, mark, rest = value.partition("://")
+    return bool(mark and rest) and scheme.isalpha() and len(value.split()) == 1
 
 
 def _is_identifier(value: str) -> bool:
+    """Whether ``value`` is a host, a path, an address of mail or the like: one word with signs."""
     # A version is a number, whether it has its v or not.
-    plain = NUMBER.fullmatch(value) or _NO_VALUE.match(value)
-    return _IDENTIFIER.match(value) is not None and not plain
+    plain = NUMBER.fullmatch(value) or value.casefold() in _NO_VALUES
+    return not plain and _identifiers().match(value) is not None
 
 
 def _is_lower_name(value: str) -> bool:
     """Whether ``value`` is one word that names something, as far as its form shows."""
-    state = value in _STATES or (_STATE_ENDING.match(value) and value not in _NO_STATES)
-    return _LOWER.match(value) is not None and not state
+    state = value in _STATES or (value.endswith(_STATE_ENDINGS) and value not in _NO_STATES)
+    letters = value.replace("-", "")
+    return letters.isascii() and letters.isalpha() and letters.islower() and not state
+
+
+# These are compiled where lines are compared: most that import this module need neither.
+
+
+@cache
+def _grouped_numbers() -> re.Pattern[str]:
+    return re.compile(rf"{NUMBER.pattern}(?:[ ()]{{1,2}}{NUMBER.pattern})*")  # +49 (351) 123
+
+
+@cache
+def _identifiers() -> re.Pattern[str]:
+    return re.compile(r"(?=\S*[^\W\d])(?=\w\S*[\d@_]|\S*\w[./]\w)[\w.@/+:-]+\Z")
 
 
 _TIME = r"\d{1,2}:\d{2}(?::\d{2})?"

@@ -13,6 +13,7 @@ ONE_FACT = [
     ("The deploy branch is develop", "The deploy branch is trunk"),
     ("- the deploy branch is `main`", "The deploy branch is now trunk."),
     ("The branch for deploys is develop", "The branch for deploys is trunk"),
+    ("The sign-in domain is maple", "The sign-in domain is birch"),
     ("The staging bucket is backups", "The staging bucket is archive"),
     ("The default environment is staging", "The default environment is production"),
     ("Our release schedule is weekly", "Our release schedule is monthly"),

@@ -239,7 +239,7 @@ def _head(subject: str) -> str:
     """The noun that ``subject`` is: ``url`` of "The URL of the staging API"."""
     words = subject.casefold().split()  # "on-call" is one
     of = next((at for at, word in enumerate(words) if word in _OF), len(words))
-    return words[of - 1].strip("`*_\"“”") if of else ""
+    return words[of - 1].strip('`*_"“”') if of else ""
 
 
 def _is_url(value: str) -> bool:

@@ -101,11 +101,19 @@ each `path:` and `tag:` that no note has.
 - A dated note loses up to a tenth of its score with age, half of that in 30 days
   (`query.hybrid.recency`); notes without a day lose nothing, and none does where a time is named.
 - Dated notes whose lines with most words of the query differ in nothing but their value are shown
-  as one, the newest, with `+8 more like this (before: 8402 (2026-10-02))` (`query.fold`). The value
-  is a number, or what follows "is", "=" or a colon. An older note with more of the query's words
-  stays, behind the newest; where the query names days, a note of these days is the one shown.
-  `--json` lists their citations in `similar`, and in `earlier` the values that differ from what
-  came after.
+  as one, the newest, with `+8 more like this (before: 8402 (2026-10-02))` (`query.fold`). An older
+  note with more of the query's words stays, behind the newest; where the query names days, a note
+  of these days is the one shown. `--json` lists their citations in `similar`, and in `earlier` the
+  values that differ from what came after. What counts as a value:
+    - a number, a version, the groups of a phone number;
+    - up to four words behind "=" or a colon, at the end of the line;
+    - behind "is" or "are", what looks like a name: up to four words with a capital letter, a digit
+      or marks of Markdown; a host or a path; or one plain word, no state, where the subject is a
+      branch, a region or the like ("the deploy branch is develop", not "the server is slow");
+    - the URL of an address, an endpoint, a host ("API base URL: …", not "See the plan: …");
+    - in Chinese, Japanese and Korean, a name of up to 12 letters behind a colon, 是, 为 or 改为,
+      between は and です or だ, or between 은 or 는 and 이다 or 입니다.
+  But for numbers, the subject has two words of its own, or three letters without spaces.
 - Neighbouring pieces of one passage, up to 1,000 characters together, are shown as one with the
   lines of both and the score of the better (`query.join`).
 - `weak match` marks what scores less than 0.4 times the best.

@@ -1,8 +1,9 @@
 """Finds facts that two notes state with different values, and facts that were superseded elsewhere.
 
 The aim is few false alarms. A fact counts only if its value stands after "is", "are", "=" or ":",
-its subject has two words of its own at least, and no note has two values for it. What changes
-from day to day (measurements, what happened "today") is no contradiction.
+its subject has two words of its own at least, and no note has two values for it. Two notes without
+a day may each be about a subject of their own, and need more. What changes from day to day
+(measurements, what happened "today") is no contradiction.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ if TYPE_CHECKING:
     from commonplace_audit.findings import AuditedNote
 
 _MOST_VALUES = 3  # of one fact: what has more is a series, such as a weight or a price
-_OWN_WORDS_OF_NOTES = 3  # of a subject, where two notes without a day are compared
+_OWN_WORDS_OF_NOTES = 3  # of a subject, where two notes of subjects of their own are compared
+_VAGUE = "default main name project version number type size total"
+_OF_ANYTHING = frozenset(_VAGUE.split())  # words that need a note's subject to be specific
 _OF_THE_DAY = re.compile(
     r"\b(?:today|yesterday|tomorrow|tonight|this|last|next|morning|evening|afternoon|night|week|"
     r"month|here|now|currently|current|latest|yet|still|todo|done|met|talked|called|asked|said|"
@@ -38,6 +41,7 @@ _OF_THE_DAY = re.compile(
 )
 _ARTICLE = re.compile(r"\A(?:the|an?)\s+(?=\S)")
 _HOUR = re.compile(r"\b0(?=\d:\d\d\b)")
+_VERSION = re.compile(r"\Av(?=\d)")
 _STRUCK = re.compile(r"~~(.+?)~~\s*\(superseded (\d{4}-\d{2}-\d{2})")
 
 
@@ -97,8 +101,8 @@ def restated(notes: Sequence[AuditedNote]) -> Iterator[AuditFinding]:
 
 
 def compared(value: str) -> str:
-    """``value`` without what makes no other value: case, an article, the zero of 09:00."""
-    return _HOUR.sub("", _ARTICLE.sub("", value.casefold()))
+    """``value`` without what makes no other value: case, an article, v20, the zero of 09:00."""
+    return _HOUR.sub("", _VERSION.sub("", _ARTICLE.sub("", value.casefold())))
 
 
 def _differ(those: Sequence[Stated]) -> bool:
@@ -122,7 +126,7 @@ def _against_the_newest(
             continue
         reported.add(compared(older.value))
         undated = not older.line.day
-        if undated and not _day(newest.line) and not _is_specific(older):
+        if undated and not _day(newest.line) and not _is_specific(older, newest):
             continue
         says = f"{quoted(older.line.text)}; {newest.line.citation} says {quoted(newest.line.text)}"
         if undated and _day(newest.line):
@@ -163,10 +167,22 @@ def _is_part(one: str, other: str) -> bool:
     return words[:shared] == others[:shared]
 
 
-def _is_specific(one: Stated) -> bool:
-    """Whether a subject is likely the same in two notes without a day."""
-    value = re.escape(one.value)
-    return len(own_words(re.sub(value, " ", one.line.text))) >= _OWN_WORDS_OF_NOTES
+def _is_specific(one: Stated, other: Stated) -> bool:
+    """Whether a subject is likely the same in two notes without a day.
+
+    ``MEMORY.md`` is about everything. Another note may mean "of what this note is about": two
+    words are enough only if it lies beside MEMORY.md or in ``memory/`` itself, and none is vague.
+    """
+    own = own_words(re.sub(re.escape(one.value), " ", one.line.text))
+    if len(own) >= _OWN_WORDS_OF_NOTES:
+        return True
+    paths = one.line.path, other.line.path
+    return (
+        "MEMORY.md" in paths
+        and all("/" not in path.removeprefix("memory/") for path in paths)
+        and bool(own)
+        and not own & _OF_ANYTHING
+    )
 
 
 def _day(line: NoteLine) -> str:

@@ -113,7 +113,7 @@ class QuerySettings(Group):
         tunable_within=(0, 0.8),
     )
     fold: bool = setting(
-        "Show dated notes that say the same but for numbers as one hit, the newest.",
+        "Show dated notes that say the same but for a value as one hit, the newest.",
         default=True,
         tunable=True,
     )

@@ -8,7 +8,7 @@ lines are one fact with two values. All is done by comparing words.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from commonplace.model.tuples import NamedTuple
@@ -16,8 +16,8 @@ from commonplace.model.tuples import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-NUMBER = re.compile(r"(?<!\w)[-+]?\d+(?:[.,:/-]\d+)*(?!\w)")
-"""A number, a date or a time, as it stands in a line."""
+NUMBER = re.compile(r"(?<!\w)(?:[-+]|[vV](?=\d))?\d+(?:[.,:/-]\d+)*(?!\w)")
+"""A number, a date, a time or a version, as it stands in a line."""
 
 _LIST_MARK = re.compile(r"^\s*(?:[-*+]|\d{1,9}[.)])\s+|^\s*#{1,6}\s+")
 _BESIDE = re.compile(r"<!--.*?-->|\(Source: [^()]*\)\s*$")
@@ -46,6 +46,43 @@ _NAMED = re.compile(
 _MARKS = (":", "=", "is", "are")  # one of which it has; most lines have none
 _CONJUNCTIONS = re.compile(r"[,;(]|\s(?:and|or|but|because|since|when|if|that|which|who)\s")
 _NAME = re.compile(r"[`\"“*_]|\b[A-Z0-9]")
+_NO_VALUES = ("n/a", "and/or", "e.g", "i.e")
+_OF = frozenset(("of", "for", "in", "on", "at", "from", "to", "with", "by", "about"))
+# What has a name for its value, though no capital letter shows it: a branch, but not a server. Of
+# that "is slow" is said as often as its name.
+_HAVE_NAMES_LISTED = """
+alias branch bucket channel codename compiler currency database domain editor encoding environment
+extension filename format formatter hostname keyword label language linter login mode name namespace
+nickname passphrase password path prefix profile protocol provider region registrar registry remote
+schedule shell suffix tag theme timezone username
+"""
+_HAVE_NAMES = frozenset(_HAVE_NAMES_LISTED.split())
+_HAVE_URLS_LISTED = """
+address api base dashboard domain endpoint gateway homepage host hostname mirror origin proxy
+registry remote repo repository server uri url webhook website
+"""
+_HAVE_URLS = frozenset(_HAVE_URLS_LISTED.split())
+# What is said of anything; with what ends like a participle, an adjective or an adverb.
+_STATES_LISTED = """
+absent active alive alone asleep available away awful back bad behind better big black blue broken
+busy cheap clean clear closed cold complete correct corrupt dead different dirty done down dry due
+easy empty enough fine first free frozen full gone good great green half-done hard here hidden high
+hot huge idle ill inactive incomplete incorrect invalid kaput large last late legacy live long loud
+low missing mutable mine more new next nice normal off offline ok okay old on online open out
+out-of-date out-of-sync outdated over overdue own past poor possible present private public quick
+quiet rare read-only ready red right safe same secret short shut sick simple slow small solid sound
+stable stale strange strong stuck sure tentative there thin tiny top true false unclear unique
+unknown unsafe unstable up up-to-date valid weak weird well wet wrong yellow young yours
+"""
+_STATES = frozenset(_STATES_LISTED.split())
+_STATE_ENDINGS = (
+    *("ed", "ing", "ly", "able", "ible", "ful", "less", "ous", "ish"),
+    *("wn", "ken", "ten", "den"),
+)
+_NO_STATES_LISTED = """
+staging testing hourly daily nightly weekly monthly yearly
+"""
+_NO_STATES = frozenset(_NO_STATES_LISTED.split())
 
 
 class NoteLine(NamedTuple):
@@ -137,10 +174,15 @@ def value_of(text: str) -> re.Match[str] | None:
     for before in _BEFORE_VALUE if numbers else ():
         for number in reversed(numbers):
             if before.search(text[: number.start()]):
-                return number
+                return number if before is _BEFORE_VALUE[-1] else _grouped(text, number)
     if numbers and not _WORDS(text[numbers[-1].end() :]):
         return numbers[-1]
     return None
+
+
+def _grouped(text: str, number: re.Match[str]) -> re.Match[str]:
+    """``number`` with the numbers behind it: the groups of one of a phone, or a day and a time."""
+    return _grouped_numbers().match(text, number.start()) or number
 
 
 def _tokens(text: str) -> tuple[str, ...]:
@@ -153,33 +195,83 @@ Fact = tuple[object, ...]
 def statement_of(text: str) -> tuple[Fact, str] | None:
     """The fact that a line states, and its value; ``None`` if it states none that can be compared.
 
-    The value is a number, a date or a time after "is", "are", "=" or ":", or else up to four words
-    that look like a name: after a colon any, after "is" such as have a capital letter or a digit.
-    What it is about has two words of its own at least.
+    The value is a number, a date, a time or a version after "is", "are", "=" or ":", or else up to
+    four words that look like a name: after a colon any; after "is" such as have a capital letter or
+    a digit, a host or an identifier, or one word where what it is about has names (a branch, a
+    region). A URL is the value of what has one. What it is about has two words of its own at least.
     """
     if text.rstrip().endswith("?"):
         return None
+    found = _NAMED.match(text) if any(mark in text for mark in _MARKS) else None
+    value = found["value"].rstrip(" .!").strip('`*_"“”') if found else ""
+    if found and (_is_url(value) or _is_identifier(value)):
+        return _named(found, value)
     number = value_of(text)
     if number is not None and _COPULA.search(text[: number.start()]):
         rest = text[number.end() :]
         if len(_WORDS(rest)) > _LONGEST_VALUE or not own_words(text[: number.start()] + rest):
             return None
         return ("number", *_around(text, number)), number[0]
-    found = _NAMED.match(text) if any(mark in text for mark in _MARKS) else None
-    if found is None or "://" in text or NUMBER.search(found["subject"]):
+    return _named(found, value) if found and "://" not in text else None
+
+
+def _named(found: re.Match[str], value: str) -> tuple[Fact, str] | None:
+    """What ``found``, a match of ``_NAMED``, states."""
+    subject = found["subject"]
+    if NUMBER.search(subject) or not own_words(subject) or value.startswith("["):
         return None
-    value = found["value"].rstrip(" .!").strip('`*_"“”')
-    by_colon = found["mark"].strip() in (":", "=")
-    if (
-        0 < len(_WORDS(value)) <= _LONGEST_VALUE
-        and not _CONJUNCTIONS.search(f" {value} ")
-        and not value.startswith("[")
-        and (by_colon or _NAME.search(found["value"]))
-        and own_words(found["subject"])
-    ):
-        subject = tuple(word.casefold() for word in _WORDS(found["subject"]))
-        return ("name", subject), " ".join(value.split())
-    return None
+    if _is_url(value):
+        named = _head(subject) in _HAVE_URLS
+    elif 0 < len(_WORDS(value)) <= _LONGEST_VALUE and not _CONJUNCTIONS.search(f" {value} "):
+        named = (
+            found["mark"].strip() in (":", "=")
+            or _NAME.search(found["value"]) is not None
+            or _is_identifier(value)
+            or (_head(subject) in _HAVE_NAMES and _is_lower_name(value))
+        )
+    else:
+        named = _is_identifier(value)  # a long path is one word
+    words = tuple(word.casefold() for word in _WORDS(subject))
+    return (("name", words), " ".join(value.split())) if named else None
+
+
+def _head(subject: str) -> str:
+    """The noun that ``subject`` is: ``url`` of "The URL of the staging API"."""
+    words = subject.casefold().split()  # "on-call" is one
+    of = next((at for at, word in enumerate(words) if word in _OF), len(words))
+    return words[of - 1].strip('`*_"“”') if of else ""
+
+
+def _is_url(value: str) -> bool:
+    scheme, mark, rest = value.partition("://")
+    return bool(mark and rest) and scheme.isalpha() and len(value.split()) == 1
+
+
+def _is_identifier(value: str) -> bool:
+    """Whether ``value`` is a host, a path, an address of mail or the like: one word with signs."""
+    # A version is a number, whether it has its v or not.
+    plain = NUMBER.fullmatch(value) or value.casefold() in _NO_VALUES
+    return not plain and _identifiers().match(value) is not None
+
+
+def _is_lower_name(value: str) -> bool:
+    """Whether ``value`` is one word that names something, as far as its form shows."""
+    state = value in _STATES or (value.endswith(_STATE_ENDINGS) and value not in _NO_STATES)
+    letters = value.replace("-", "")
+    return letters.isascii() and letters.isalpha() and letters.islower() and not state
+
+
+# These are compiled where lines are compared: most that import this module need neither.
+
+
+@cache
+def _grouped_numbers() -> re.Pattern[str]:
+    return re.compile(rf"{NUMBER.pattern}(?:[ ()]{{1,2}}{NUMBER.pattern})*")  # +49 (351) 123
+
+
+@cache
+def _identifiers() -> re.Pattern[str]:
+    return re.compile(r"(?=\S*[^\W\d])(?=\w\S*[\d@_]|\S*\w[./]\w)[\w.@/+:-]+\Z")
 
 
 _TIME = r"\d{1,2}:\d{2}(?::\d{2})?"
@@ -194,7 +286,7 @@ def without_value(line: str) -> tuple[Fact, str]:
 
     The value is that of :func:`statement_of`, "now" or not; else the number of a line that has one,
     or that of :func:`value_of`. The time at which a line begins says nothing. In scripts without
-    spaces all numbers are the value.
+    spaces it is the name behind 是, です, 입니다 and the like, or else all numbers.
     """
     from commonplace.text.tokens import has_unspaced
 
@@ -204,6 +296,8 @@ def without_value(line: str) -> tuple[Fact, str]:
     if when := _WHEN.match(text):
         text = text[when.end() :]
     if has_unspaced(text):
+        if (named := _unspaced_statement(text)) is not None:
+            return named
         return (_DIGITS.sub("0", text).casefold(),), " ".join(_DIGITS.findall(text))
     if (stated := statement_of(text)) is not None:
         return stated
@@ -220,3 +314,74 @@ def own_words(text: str) -> set[str]:
 
     own = {word.casefold() for word in _WORDS(text) if not word.isdigit()} - STOP_WORDS
     return own if len(own) >= _OWN_WORDS else set()
+
+
+# In Chinese, Japanese and Korean there are no words to count: a subject needs three letters, as
+# 负责人 has, a value is short, and what reads like a sentence or a state is none.
+_SHORTEST_SUBJECT = 3
+_SUBJECT = r"(?P<subject>[^\s，,。；;、？?！!：:=]{3,20}?)"
+_SPACED_SUBJECT = r"(?P<subject>[^，,。；;、？?！!：:=]{3,20}?)"
+_ONE = r"(?P<value>[\w.@/+-]{1,12})"
+_END = r"[。.!！]?\s*\Z"
+
+
+@cache
+def _unspaced_statements() -> tuple[re.Pattern[str], ...]:
+    """How a line states a name; compiled where one is compared."""
+    # 不是, 但是 and the like say something else than "is"; so do 因为 and 认为.
+    chinese = re.compile(
+        rf"{_SUBJECT}(?:现在|現在|目前|已经|已經|已)?"
+        r"(?:(?:改|换|換|设|設|定)(?:为|為|成)了?|(?<![不但还還只就都也于於可总總要算若正便老或])是|"
+        r"(?<![认認因作成以称稱分行])[为為])"
+        rf"\s*{_ONE}{_END}"
+    )
+    japanese = re.compile(rf"{_SUBJECT}は(?:今|現在)?\s*{_ONE}(?:です|だ|である){_END}")
+    korean = re.compile(
+        rf"{_SPACED_SUBJECT}[은는]\s+(?:이제\s+|지금\s+)?"
+        rf"(?P<value>[\w.@/+-]{{2,12}}?)(?:이다|입니다|이에요|예요){_END}"
+    )
+    colon = re.compile(rf"{_SPACED_SUBJECT}\s*[：:=]\s*{_ONE}{_END}")
+    return colon, chinese, japanese, korean
+
+
+@cache
+def _unspaced_exceptions() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+    """What is no specific subject, and what is no name: states, and parts of sentences."""
+    # Chinese particles, adverbs and auxiliaries, and the kana that end Japanese verbs and
+    # adjectives; no name has them but by chance, apart from の and san, kun and chan.
+    sentence = re.compile(
+        "[的了着过過吗嗎呢吧很太不没沒在被把要会會能应應该該谁誰]|什么|什麼|哪|怎|多少|几|幾|"
+        "(?!の|さん|くん|ちゃん|(?<=さ)ん|(?<=く)ん|(?<=ち)ゃん|(?<=ちゃ)ん)[\u3041-\u3096]"
+    )
+    states = re.compile(
+        r"(?:完了|失敗|成功|不在|必要|不要|便利|不便|重要|順調|可能|不可|大丈夫|元気|有効|無効|正常|異常|停止|"
+        r"未定|中止|延期|最高|最悪|無理|簡単|複雑|安全|危険|綺麗|面倒|大変|残念|問題|..+[中済的前後]|"
+        r"何|誰|どこ|いつ|"
+        r"정상|비정상|실패|성공|완료|필요|불필요|가능|불가능|중단|예정|최고|최악|문제|필수|아직|누구|무엇|어디|언제|"
+        r"그대로|마찬가지|다행|움직|..+[중적것])\Z"
+    )
+    # What is another thing each time: today, this, I, the problem, the reason.
+    of_the_time = re.compile(
+        r"\A(?:今天|明天|昨天|今日|明日|昨日|这|這|那|我|你|他|她|它|今週|来週|今回|これ|それ|あれ|私|僕|"
+        r"오늘|내일|어제|이것|그것|저것|우리|저희|저는|나는)|"
+        r"(?:问题|問題|原因|结果|結果|目的|意思|情况|情況|想法|建议|建議|重点|重點|理由|感想|문제|원인|이유|결과|목적)\Z"
+    )
+    return of_the_time, states, sentence
+
+
+def _unspaced_statement(text: str) -> tuple[Fact, str] | None:
+    """The fact that a line with letters of scripts without spaces states, and the name in it."""
+    for pattern in _unspaced_statements():
+        if found := pattern.match(text):
+            subject, value = found["subject"].strip(), found["value"].rstrip(".")
+            of_the_time, states, sentence = _unspaced_exceptions()
+            letters = sum(map(len, _WORDS(subject)))
+            if (
+                letters < _SHORTEST_SUBJECT
+                or of_the_time.search(subject)
+                or states.match(value)
+                or sentence.search(value)
+            ):
+                return None
+            return ("name", subject.casefold()), value
+    return None

@@ -182,11 +182,14 @@ def _best_run(
 
 
 def _cut_after(text: str, low: int, high: int) -> int:
-    """The best place to begin in ``low..high``: after a line break, a sentence, a word."""
+    """The best place to begin in ``low..high``: after a line break, or the first word.
+
+    Not after any full stop: that of a number would begin a snippet with a wrong value.
+    """
     newline = text.find("\n", low, high)
     if newline >= 0:
         return newline + 1
-    for match in re.compile(r"\n|(?<=[.!?:;。！？；])\s*|\s+").finditer(text, low, high):
+    for match in re.compile(r"(?<=[。！？；])\s*|\s+").finditer(text, low, high):
         if match.end() <= high and is_boundary(text, match.end()):
             return match.end()
     return _boundary_at_or_before(text, low)

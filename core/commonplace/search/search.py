@@ -165,7 +165,8 @@ class Searcher:
         none = none_of(search.freshness, filtered=filtered)
         near: tuple[str, ...] = ()
         strict = request.phrases or self._profile != "compat"
-        found = any(arm.found for arm in arms if arm.kind != "cosine")
+        by_words = [arm for arm in arms if arm.kind != "cosine"]  # vectors alone were filtered, too
+        found = any(arm.found for arm in by_words or arms)
         if query.keyword.must and strict and not found:
             # Questions quote things too: what no note holds word for word is no reason for silence.
             loose = query._replace(keyword=query.keyword._replace(must=()))

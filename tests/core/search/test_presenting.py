@@ -63,6 +63,14 @@ def test_it_begins_at_a_word_and_ends_at_one() -> None:
     assert snippet.split()[-1] in words
 
 
+@pytest.mark.parametrize("before", range(60))
+def test_it_begins_with_no_part_of_a_number(before: int) -> None:
+    text = "x " * 400 + "y" * before + " in all 1.250.000 or 3:45 " * 9 + "the walrus sings"
+    snippet, _ = snippet_for(text, "walrus")
+    first = snippet.split()[0]
+    assert first in {"x", "y" * before, "in", "all", "1.250.000", "or", "3:45"}
+
+
 texts = st.one_of(
     st.text(max_size=300),
     st.lists(

@@ -80,6 +80,13 @@ def test_quotes_that_no_note_holds_are_dropped_and_a_note_says_so(searcher: Sear
     assert answer.notes == ("no note has the quoted words side by side; shown is what comes near",)
 
 
+def test_vectors_alone_that_have_the_quoted_words_are_an_answer(searcher: Searcher) -> None:
+    vectors = arm("memory/a.md")._replace(name="vector", kind="cosine")
+    asked = Asked((vectors,), (arm("memory/b.md"),))
+    answer = searcher.ask(asked, searcher.request('"walrus tea"', limit=5))
+    assert (answer.arms, answer.notes, len(asked.queries)) == ((vectors,), (), 1)
+
+
 @pytest.mark.parametrize(
     ("words", "freshness", "subject"),
     [

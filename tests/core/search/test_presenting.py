@@ -63,12 +63,11 @@ def test_it_begins_at_a_word_and_ends_at_one() -> None:
     assert snippet.split()[-1] in words
 
 
-@pytest.mark.parametrize("before", range(60))
-def test_it_begins_with_no_part_of_a_number(before: int) -> None:
-    text = "x " * 400 + "y" * before + " in all 1.250.000 or 3:45 " * 9 + "the walrus sings"
+@pytest.mark.parametrize("behind", range(30))
+def test_it_begins_with_no_part_of_a_number(behind: int) -> None:
+    text = "in all 1.250.000 or 3:45 " * 60 + "y" * behind + " the walrus sings" + " z" * 400
     snippet, _ = snippet_for(text, "walrus")
-    first = snippet.split()[0]
-    assert first in {"x", "y" * before, "in", "all", "1.250.000", "or", "3:45"}
+    assert snippet.split()[0] in {"in", "all", "1.250.000", "or", "3:45"}
 
 
 texts = st.one_of(

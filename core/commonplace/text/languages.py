@@ -259,6 +259,6 @@ def sought(wanted: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
     for word in wanted:
         needles += FORMS_OF.get(word, ())
         needles += with_separators(word)
-        if len(word) == _SHORT_HASH and not word.isdecimal():  # the longer hash may go on with a digit
+        if len(word) == _SHORT_HASH and not word.isdecimal():  # a digit may follow
             needles.append(word.rstrip("0123456789"))
     return wide, wanted.difference(wide, words, [""]).union(needles)

@@ -35,9 +35,10 @@ class RelevanceRanker:
     """Puts the first ``candidates`` hits into the order that ``judge`` gives them.
 
     They are ordered by weight x relevance + (1 - weight) x their share of the best score; the
-    others stay behind them. Relevances are the judge's scores where all are in 0..1, else
-    1 / (1 + e^-score). Scores of hits stay. Where the judge fails, the order stays, and a note of
-    the search says why: the host skips a ranker that raises.
+    others stay behind them. A note gives a hit's number among these: some of them may be left out
+    of the search later, as their cosine is too low or they fold. Relevances are the judge's scores
+    where all are in 0..1, else 1 / (1 + e^-score). Scores of hits stay. Where the judge fails, the
+    order stays, and a note of the search says why: the host skips a ranker that raises.
 
     Raises ``ValueError`` for fewer than one candidate or a weight outside 0..1.
     """
@@ -71,8 +72,8 @@ class RelevanceRanker:
         ranked = []
         for place, at in enumerate(sorted(range(len(head)), key=lambda at: -keys[at]), 1):
             judged = f"relevance {relevances[at]:.3f}" if at in relevances else "not judged"
-            moved = f"place {at + 1} to {place}, {judged}"
-            ranked.append(with_step(head[at], self.id, head[at].score, moved))
+            note = f"number {place} of {len(head)} candidates ({at + 1} before), {judged}"
+            ranked.append(with_step(head[at], self.id, head[at].score, note))
         return ranked + [with_step(hit, self.id, hit.score, "not judged") for hit in tail]
 
 

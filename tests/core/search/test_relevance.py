@@ -63,6 +63,16 @@ def test_a_weight_mixes_relevance_and_score() -> None:
     assert order({3: 1.0, 0: 0.0}, weight=0.5) == [3, 0, 1, 2]
 
 
+def test_a_hit_has_its_number_among_those_that_were_judged() -> None:
+    ranker = RelevanceRanker("judged", Judge({0: 0.1, 1: 0.2}), candidates=2)
+    assert [one.explain.steps[-1].note for one in ranker.rank(HITS, CONTEXT)] == [
+        "number 1 of 2 candidates (2 before), relevance 0.200",
+        "number 2 of 2 candidates (1 before), relevance 0.100",
+        "not judged",
+        "not judged",
+    ]
+
+
 @pytest.mark.parametrize("scores", [{}, {4: 0.5}, {-1: 0.5}, {0: nan}, {0: inf}], ids=str)
 def test_what_is_no_judgement_is_a_failure(scores: Mapping[int, float]) -> None:
     with pytest.raises(UnavailableError, match="one score for each text"):

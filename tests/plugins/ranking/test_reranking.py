@@ -106,7 +106,7 @@ def test_the_three_forms(server: Loopback, path: str, form: Any, fields: set[str
     after = ranked(server, path, form=form)
     assert order(after) == [2, 3, 1, 0]
     assert [one.score for one in after] == [0.7, 0.2, 0.8, 0.9]
-    assert after[0].explain.steps[-1].note == "place 3 to 1, relevance 0.300"
+    assert after[0].explain.steps[-1].note == "number 1 of 4 candidates (3 before), relevance 0.300"
     (request,) = server.requests
     assert request.path == f"{path.removesuffix('/rerank')}/rerank"
     assert set(request.json) == fields
@@ -150,7 +150,7 @@ def test_what_is_not_judged_stays_behind(server: Loopback) -> None:
     server.script(Reply(body={"results": [{"index": 3, "relevance_score": 0.9}]}))
     after = ranked(server)
     assert order(after) == [3, 0, 1, 2]
-    assert after[1].explain.steps[-1].note == "place 1 to 2, not judged"
+    assert after[1].explain.steps[-1].note == "number 2 of 4 candidates (1 before), not judged"
 
 
 @pytest.mark.parametrize(

@@ -74,11 +74,15 @@ _MOST_WORDS = 4
 
 
 class Anchor(NamedTuple):
-    """An event that the query names, and the ``day`` (ISO) of the line that dates it."""
+    """An event that the query names, as ``typed``, and the ``day`` (ISO) of the line that dates it.
+
+    ``words`` are the beginnings of its words, which the line has.
+    """
 
     words: tuple[str, ...]
     day: str
     after: bool
+    typed: str = ""
 
 
 class TimeWords:
@@ -131,7 +135,7 @@ class TimeWords:
             if anchor is not None and _fits(hit.chunk.day, anchor):
                 shares.append(1.0)
                 side = "after" if anchor.after else "before"
-                notes.append(f"{side} {' '.join(anchor.words)} ({anchor.day})")
+                notes.append(f"{side} {anchor.typed} ({anchor.day})")
             raised.append(self._raised(hit, shares, notes))
         return raised
 
@@ -218,7 +222,7 @@ def anchor_of(text: str, hits: Sequence[Candidate]) -> Anchor | None:
     if match is None:
         return None
     groups = {name.rstrip("_"): value for name, value in match.groupdict().items() if value}
-    words = _event_words(groups["event"])
+    words, typed = _event_words(groups["event"])
     order = sorted(hits, key=lambda hit: (-hit.score, hit.chunk.path, hit.chunk.start_line))
     for hit in order if words else ():
         for line in hit.chunk.text.split("\n"):
@@ -227,16 +231,19 @@ def anchor_of(text: str, hits: Sequence[Candidate]) -> Anchor | None:
                 date = _pattern(_DATE).search(line)
                 day = date[1] if date else hit.chunk.day
                 if day:
-                    return Anchor(words, day, "after" in groups)
+                    return Anchor(words, day, "after" in groups, typed)
     return None
 
 
-def _event_words(event: str) -> tuple[str, ...]:
-    """The beginnings of the first words of an event: "moved to Berlin" is found by "move"."""
-    words = [word for word in re.findall(r"[^\W_]+", event.lower()) if len(word) > 2]
-    if not words:
-        words = re.findall(r"[^\W_]+", event.lower())
+def _event_words(event: str) -> tuple[tuple[str, ...], str]:
+    """The beginnings of the first words of an event, and these words as they stand in it.
+
+    "moved to Berlin" is found by "move" and "berl".
+    """
+    found = list(re.finditer(r"[^\W_]+", event))
+    found = ([word for word in found if len(word[0]) > 2] or found)[:_MOST_WORDS]
+    words = [word[0].lower() for word in found]
+    typed = event[found[0].start() : found[-1].end()] if found else ""
     return tuple(
-        word if not word.isascii() else word[: max(_STEM, len(word) - 2)]
-        for word in words[:_MOST_WORDS]
-    )
+        word if not word.isascii() else word[: max(_STEM, len(word) - 2)] for word in words
+    ), typed

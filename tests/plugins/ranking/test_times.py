@@ -163,6 +163,18 @@ def test_after_an_event_that_a_dated_line_names(query: str, raised: list[int]) -
 
 
 @pytest.mark.parametrize(
+    ("query", "note"),
+    [
+        ("who is the doctor after the move to Berlin?", "after move to Berlin (2026-05-02)"),
+        ("who was the doctor before we moved", "before moved (2026-05-02)"),
+    ],
+)
+def test_an_event_is_shown_as_it_was_typed(query: str, note: str) -> None:
+    ranked = TimeWords(0.2).rank(MOVED, asked(query, "doctor"))
+    assert [one for one in notes(ranked) if "2026-05-02" in one] == [f"x 1.200, {note}"]
+
+
+@pytest.mark.parametrize(
     ("text", "query"),
     [
         ("Umzug nach Berlin.", "Arzt nach dem Umzug"),

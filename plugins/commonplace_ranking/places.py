@@ -192,8 +192,14 @@ class Importance:
         if importance is None:
             return with_step(hit, self.id, hit.score, "no importance")
         factor = 1 + self._weight * (importance - _USUAL)
-        score = min(1.0, hit.score * factor)
-        return with_step(hit, self.id, score, f"x {factor:.3f}, importance {importance:g}")
+        return raised(hit, self.id, factor, f"importance {importance:g}")
+
+
+def raised(hit: Candidate, ranker: str, factor: float, note: str) -> Candidate:
+    """``hit`` with its score times ``factor``, at most 1; its step says where that is less."""
+    score = hit.score * factor
+    capped = ", capped at 1" if score > 1 else ""
+    return with_step(hit, ranker, min(1.0, score), f"x {factor:.3f}{capped}, {note}")
 
 
 class Spread:

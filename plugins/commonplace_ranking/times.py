@@ -11,6 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from commonplace.plugin import STOP_WORDS, NamedTuple, make_analyser, newest_first, with_step
+from commonplace_ranking.places import raised
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -123,7 +124,7 @@ class TimeWords:
             return [with_step(hit, self.id, hit.score, "no words of time") for hit in hits]
         scores = sorted((hit.score for hit in hits), reverse=True)
         least = scores[min(len(scores), _LOOKED_AT * context.limit) - 1]
-        raised = []
+        ranked = []
         for at, hit in enumerate(hits):
             shares, notes = [], []
             if when and hit.score >= least and (share := _names_a_time(hit.chunk)):
@@ -136,15 +137,14 @@ class TimeWords:
                 shares.append(1.0)
                 side = "after" if anchor.after else "before"
                 notes.append(f"{side} {anchor.typed} ({anchor.day})")
-            raised.append(self._raised(hit, shares, notes))
-        return raised
+            ranked.append(self._raised(hit, shares, notes))
+        return ranked
 
     def _raised(self, hit: Candidate, shares: Sequence[float], notes: Sequence[str]) -> Candidate:
         if not shares:
             return with_step(hit, self.id, hit.score, "does not fit the words of time")
         factor = 1 + self._weight * max(shares)
-        note = f"x {factor:.3f}, {', '.join(notes)}"
-        return with_step(hit, self.id, min(1.0, hit.score * factor), note)
+        return raised(hit, self.id, factor, ", ".join(notes))
 
 
 @cache

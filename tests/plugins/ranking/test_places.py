@@ -180,6 +180,7 @@ def test_importance_by_hand() -> None:
     assert notes(ranked) == ["x 1.250, importance 1", "x 0.800, importance 0.1", "no importance"]
     (most,) = Importance(1.0).rank([hit(1, 0.9, text=texts[0])], asked())
     assert most.score == 1.0
+    assert notes([most]) == ["x 1.500, capped at 1, importance 1"]
 
 
 def test_spread_by_hand() -> None:

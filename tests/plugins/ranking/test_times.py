@@ -197,6 +197,13 @@ def test_a_date_in_the_line_is_the_line_s() -> None:
     assert anchor.day == "2026-04-30"
 
 
+def test_a_score_that_is_capped_is_said_to_be() -> None:
+    moves = hit(0, 0.95, "Mia moves on 9 May.")
+    (ranked,) = TimeWords(0.2).rank([moves], asked("when does Mia move"))
+    assert ranked.score == 1.0
+    assert notes([ranked]) == ["x 1.200, capped at 1, names a time"]
+
+
 def test_nothing_comes_of_nothing() -> None:
     assert TimeWords().rank([], asked("when did the current server move, after the party")) == []
 

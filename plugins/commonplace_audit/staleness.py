@@ -147,7 +147,7 @@ def _secrecy(line: str, masked: str) -> Severity:
     """``problem`` if what is masked looks random, ``info`` if it may be a word or an example."""
     shown = set(masked.split())
     hidden = (word.strip("`'\"“”.,;()[]{}<>") for word in line.split() if word not in shown)
-    values = (part for word in hidden for part in re.split(r"[=:]", word))
+    values = (part for word in hidden for part in re.split("[=:＝：]", word))
     return "problem" if any(looks_random(value) for value in values) else "info"
 
 

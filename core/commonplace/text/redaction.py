@@ -151,7 +151,8 @@ def _is_ordinary(rule: Rule, match: re.Match[str], kind: str, secret: str) -> bo
     if value.lower() in LITERALS or _CODE.match(value) or _EXAMPLE.search(value):
         return True
     groups = match.groupdict()
-    word, sign = (groups.get("word") or "").lower(), groups.get("sign") or ""
+    word = (groups.get("word") or "").lower()
+    assigned = groups.get("sign") in {"=", "＝"}
     name = _name_before(match)
     if word == "key" and _opens_no_door(name, value):
         return True
@@ -161,14 +162,14 @@ def _is_ordinary(rule: Rule, match: re.Match[str], kind: str, secret: str) -> bo
         return False
     if rule.sure is Sure.RANDOM or word in WEAK_WORDS:
         return True
-    if name.isupper() and sign == "=":
+    if name.isupper() and assigned:
         return False  # SECRET="two words"
     plain = word in PLAIN_WORDS
     if kind != "plain":
         return plain and _JOINED.fullmatch(value) is not None
     if name.lower() != word:
         return False  # db_password
-    if sign == "=":
+    if assigned:
         return plain and _WORDS.fullmatch(value) is not None
     return plain or _UNSPACED.match(value) is not None or _goes_on(match.string, match.end())
 

@@ -87,7 +87,7 @@ _SAID = _verbose(
       (?:\s+[\w.'-]+){{1,4}}? (?=\s*[:：]\s*(?P<sign>)|\s) )?
     \s* (?: (?(sign)[:：]\s*|(?!)) |
       \b(?:is|was|are|lautet|ist|war|est|es|è|é|jest|är|er|set\s+to|changed\s+to) (?:\s+now)?
-      (?:\s|:)+
+      (?:\s|[:：])+
           | (?:现在|目前)?(?:是|为|為) \s*[:：]?\s* | \s?(?:は|が) \s* | (?:는|은|가)\s+ | — | – )
     {_VALUE}"""
 )
@@ -101,10 +101,10 @@ _NEXT_LINE = _verbose(
       (?P<plain>[^\s-][^\s]{{0,499}}) [ \t]* (?=\r?\n|\Z)"""
 )
 _PAIRED = _verbose(  # name: DB_PASSWORD, value: …
-    rf"""(?:name|key)["']?\s*[:=]\s*["']? [\w.-]{{0,60}}? (?P<word>{
+    rf"""(?:name|key)["']?\s*[:=：＝]\s*["']? [\w.-]{{0,60}}? (?P<word>{
         _any(("password", "passwd", "pwd", "pass", "secret", "token", "key"))
     }) ["']?
-    [\s,;/]* (?:-\s*)? ["']?value["']?\s*[:=]\s*{_VALUE}"""
+    [\s,;/，；]* (?:-\s*)? ["']?value["']?\s*[:=：＝]\s*{_VALUE}"""
 )
 _ELEMENT = _verbose(
     rf"""(?P<word>{_any((*PASSWORDS, "key", "token", "secret", "apikey"))})
@@ -147,7 +147,7 @@ _SCHEMES = (
     "|sharedkey|sso-key|aws4-hmac-sha256"
 )
 _HEADER = _verbose(
-    rf"""(?<![a-z0-9_])(?P<word>(?:proxy-)?authorization) \\* ["'`]? \s* (?P<sign>[:=]) \s* \\*
+    rf"""(?<![a-z0-9_])(?P<word>(?:proxy-)?authorization) \\* ["'`]? \s* (?P<sign>[:=：＝]) \s* \\*
       ["'`]?
     (?: (?:{_SCHEMES}) \s+ )? (?! (?:{_SCHEMES}) \b) (?P<plain>[^\s"'`\\,;]{{1,500}})"""
 )
@@ -163,13 +163,13 @@ _HEADERS = (
 _HEADER_OWN = _verbose(
     r"""(?<![a-z0-9_])[a-z]+-(?:[a-z]{1,20}-){0,4}?(?:key(?:-id)?|token|secret
       |signature(?:-256)?|password)
-    \\* ["'`]? \s*[:=]\s* \\* ["'`]? (?:(?:bearer|basic)\s+)? (?P<plain>[^\s"'`\\,;]{3,500})"""
+    \\* ["'`]? \s*[:=：＝]\s* \\* ["'`]? (?:(?:bearer|basic)\s+)? (?P<plain>[^\s"'`\\,;]{3,500})"""
 )
 _COOKIE = _verbose(
-    r"""(?<![a-z0-9_])(?:set-)?cookie["']?\s*[:=]\s*["']? (?P<plain>[\w.%!~*-]+=[^\s;,"']+
+    r"""(?<![a-z0-9_])(?:set-)?cookie["']?\s*[:=：＝]\s*["']? (?P<plain>[\w.%!~*-]+=[^\s;,"']+
       (?:;[ ]?[\w.%!~*-]+(?:=[^\s;,"']+)?)*)"""
 )
-_BEARER = _verbose(r"(?<![a-z0-9_])bearer[\s:]+(?P<plain>[a-z0-9._~+/=-]{18,})")
+_BEARER = _verbose(r"(?<![a-z0-9_])bearer[\s:：]+(?P<plain>[a-z0-9._~+/=-]{18,})")
 _ADDRESS = _verbose(
     r"://(?: [^\s/:@\"'<>]{0,200}:(?P<plain>[^\s/@\"'<>]{1,500}) | (?P<quotes>[a-z0-9_.~-]{16,}) )@"
 )
@@ -202,7 +202,7 @@ _HOOK = _verbose(
 _WIFI = _verbose(r"wifi:(?:[a-z]:[^;\n]{0,100};){0,4}p:(?P<plain>[^;\n]{1,100});")
 _PHRASE = _verbose(
     r"""(?: seed | recovery | mnemonic | backup | secret ) [ _-]?
-    (?:phrase|words|mnemonic|seed|codes?)? ['"]? \s* (?:[:=：]|is|are) \s* ['"]?
+    (?:phrase|words|mnemonic|seed|codes?)? ['"]? \s* (?:[:=：＝]|is|are) \s* ['"]?
     (?P<plain> [a-z0-9-]{3,12} (?:[ ,]+[a-z0-9-]{3,12}){7,23} )"""
 )
 _AGE = _verbose(r"(?P<plain>age-secret-key-1[0-9a-z]{20,})")

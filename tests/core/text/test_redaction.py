@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import time
 from string import ascii_letters, digits
 from typing import TYPE_CHECKING
@@ -237,3 +238,30 @@ def test_time_is_linear(start: str) -> None:
         # Four times the text; a quadratic search would take sixteen times as long. A little is
         # added for the grain of the clock, and a busy machine may spoil one try, but not three.
         assert any(seconds(many) < 10 * seconds(few) + 0.004 for _ in range(3)), unit
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "密码:Xk29#mmQz81",
+        "SECRET=two",
+        "db_password=hello",
+        "token=some",
+        "password=user_password",
+        "Authorization: s3cr3t9tok",
+        "x-api-key: abc123def",
+        "Cookie: sid=abc123def",
+        "bearer:abcdefghijklmnopqr123",
+        "name:DB_PASSWORD, value:Xk29",
+        "das Passwort ist:Xk29#mm",
+        "seed phrase=one two three four five six seven eight nine ten eleven twelve",
+    ],
+)
+def test_wide_colons_and_equals_signs_are_like_narrow_ones(text: str) -> None:
+    name, sign, value = re.split("([:=])", text, maxsplit=1)
+    wide = f"{name}{'：' if sign == ':' else '＝'}{value}"
+    if "value:" in wide:
+        wide = wide.replace("value:", "value：").replace(",", "，")
+    narrow = wide.replace("：", ":").replace("＝", "=").replace("，", ",")
+    masked = redact(wide)
+    assert masked.replace("：", ":").replace("＝", "=").replace("，", ",") == redact(narrow)

@@ -350,6 +350,23 @@ def test_no_finding_shows_a_secret(line: str, audited: Callable[..., Audit]) -> 
     assert "6912E7710c838347" not in repr(found)
 
 
+@pytest.mark.parametrize(
+    ("line", "severity"),
+    [
+        ("密码：Xk29#mmQz81", "problem"),
+        ("パスワード：Xk29#mmQz81", "problem"),
+        ("DB_PASSWORD＝Xk29#mmQz81", "problem"),
+        ("密码:Xk29#mmQz81", "problem"),
+        ("密码：hello", "info"),
+    ],
+)
+def test_a_secret_is_a_problem_if_it_looks_random(
+    line: str, severity: str, audited: Callable[..., Audit]
+) -> None:
+    found = audited({"MEMORY.md": f"# A\n\n- {line}\n"}, "secret")
+    assert [one.severity for one in found.findings] == [severity]
+
+
 def test_a_secret_known_by_the_words_before_it_is_not_shown(audited: Callable[..., Audit]) -> None:
     found = audited({"MEMORY.md": "# A\n\nSee [[winter9horse]]: the password is winter9horse.\n"})
     assert {one.kind for one in found.findings} >= {"broken-link", "secret"}

@@ -59,13 +59,14 @@ class WhyCommand:
         asked = " ".join(args.words).strip()
         if not asked:
             raise UsageError("nothing to explain", hint=self.examples[0])
-        from commonplace_why.replaying import citation_in
+        from commonplace_why.replaying import citation_in, citation_meant
 
         with context.open_memory() as memory:
             if not memory.settings.recalls.trace:
                 context.note(_OFF)
             try:
-                if (citation := citation_in(memory, asked)) is not None:
+                citation = citation_in(memory, asked) or citation_meant(memory, asked)
+                if citation is not None:
                     _passage(memory, citation, args.last, context)
                 else:
                     _question(memory, asked, args.last, context)

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from commonplace.plugin import TracedRecall
 
 _CITATION = re.compile(r"(.*?)(?:#L(\d+)(?:-L?(\d+))?|:(\d+)(?:-(\d+))?)?\Z", re.DOTALL)
+_LIKE_A_CITATION = re.compile(
+    r"\S*#L\d+\S*|\S+\.(?:md|markdown|txt|jsonl)(?::\d+(?:-\d+)?)?", re.IGNORECASE
+)
 _LAST_LINE = 1 << 31
 _CHAT = "agent:replay:group:replay"  # any chat that is not direct
 
@@ -86,6 +89,23 @@ def citation_in(memory: Memory, words: str) -> str | None:
         ):
             return name + lines
     return None
+
+
+def citation_meant(memory: Memory, words: str) -> str | None:
+    """What ``words`` cite if they look like a citation, ``None`` if the log has them as a question.
+
+    Raises :class:`~commonplace.errors.CallerError` as :meth:`Memory.get
+    <commonplace.memory.Memory.get>` does, where there is no such note, and ``OSError`` where the
+    log cannot be read.
+    """
+    words = words.strip()
+    if not _LIKE_A_CITATION.fullmatch(words):
+        return None
+    digest = question_digest(words)
+    if any(recall.question == digest for recall in trace_of(memory)):
+        return None
+    path, _, _ = lines_of(words)
+    return memory.get(words).path + words[len(path) :]
 
 
 def _is_readable(memory: Memory, path: str) -> bool:

@@ -222,6 +222,53 @@ def test_the_command_shows_recalls_and_replays(
     assert json.loads(capsys.readouterr().out)["replays"] == []
 
 
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        ("memory/2026-09-02.md", "did you mean memory/2026-09-0"),
+        ("nosuch.md#L9", ""),
+        ("MEMORI.md:3-4", "did you mean MEMORY.md"),
+        ("nosuch#L9-L12", ""),
+        ("talks/one.jsonl", ""),
+    ],
+)
+def test_a_mistyped_citation_is_no_question(
+    words: str,
+    hint: str,
+    make: Callable[..., Memory],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with make(trace=True) as memory:
+        ask(memory)
+    monkeypatch.setenv("COMMONPLACE_WORKSPACE", str(tmp_path / "ws"))
+    monkeypatch.setenv("COMMONPLACE_STATE_DIR", str(tmp_path / "state"))
+    code = main(["get", words])
+    by_get = capsys.readouterr()
+    assert (main(["why", words]), code) == (code, 1)
+    shown = capsys.readouterr()
+    assert (shown.out, shown.err.split("\n", 1)[1]) == ("", by_get.err)
+    assert hint in shown.err
+
+
+def test_what_looks_like_a_citation_may_be_a_question(
+    make: Callable[..., Memory],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with make(trace=True) as memory:
+        ask(memory, "staging.md")
+    monkeypatch.setenv("COMMONPLACE_WORKSPACE", str(tmp_path / "ws"))
+    monkeypatch.setenv("COMMONPLACE_STATE_DIR", str(tmp_path / "state"))
+    assert main(["why", "staging.md"]) == 0
+    assert "the same ranking now" in capsys.readouterr().out
+    assert main(["why", "is it in nosuch.md"]) == 0
+    assert main(["why", "MEMORY#L3"]) == 0  # as `get` has it, without the ending
+    assert "MEMORY.md#L3 was part of" in capsys.readouterr().out
+
+
 def test_a_citation_is_what_names_a_document_that_is_there_or_logged(
     make: Callable[..., Memory], tmp_path: Path
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import posixpath
 from typing import TYPE_CHECKING, Any
 
 from commonplace.plugin import CallerError, NamedTuple
@@ -176,4 +177,7 @@ def _read_span(span: Any) -> Span:
     first, last = span.get("startLine"), span.get("endLine")
     if type(first) is not int or type(last) is not int or not 1 <= first <= last:
         raise ValueError("startLine and endLine must be whole numbers, 1 <= startLine <= endLine")
-    return Span(plain_text(span.get("path"), "path"), first, last)
+    path = posixpath.normpath(
+        plain_text(span.get("path"), "path")
+    )  # ./MEMORY.md, as shells have it
+    return Span(path, first, last)

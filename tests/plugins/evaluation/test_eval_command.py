@@ -281,6 +281,19 @@ def test_queries_about_ones_own_notes_need_no_copy_of_them(
     assert f"measured on {workspace}" in ran.err
 
 
+def test_a_path_may_begin_with_the_current_folder(
+    run: Callable[..., Run], workspace: str, tmp_path: Path
+) -> None:
+    _evalset(tmp_path / "set", workspace)
+    before = run("eval", str(tmp_path / "set"), "--json").json["all"]
+    queries = tmp_path / "set" / "queries.jsonl"
+    text = queries.read_text(encoding="utf-8")
+    queries.write_text(text.replace('"path": "', '"path": "./'), encoding="utf-8")
+    ran = run("eval", str(tmp_path / "set"), "--json")
+    assert ran.json["all"] == before
+    assert "relevant note" not in ran.err
+
+
 def test_queries_about_notes_that_are_gone_are_named(
     run: Callable[..., Run], workspace: str, tmp_path: Path
 ) -> None:

@@ -32,6 +32,10 @@ _MALFORMED = (
 """What reading raises for a file that is not in the format of its benchmark."""
 
 
+class _MalformedError(ValueError):
+    """What is wrong with a file, in words for its reader: other errors are those of Python."""
+
+
 class Text(NamedTuple):
     """A document: what evidence names. ``day`` is ISO 8601, or empty where the file has none."""
 
@@ -61,11 +65,13 @@ class Benchmark(NamedTuple):
     """A public benchmark.
 
     ``read`` takes the path of its file or folder. ``files`` says which version of the format is
-    read, ``document`` what a document is, and ``known`` names files by their SHA-256.
+    read, ``holds`` what stands in it, ``document`` what a document is, and ``known`` names files by
+    their SHA-256.
     """
 
     name: str
     files: str
+    holds: str
     document: str
     read: Callable[[str], Iterator[Corpus]]
     known: dict[str, str]
@@ -99,10 +105,29 @@ def read_benchmark(benchmark: Benchmark, path: str) -> Iterator[Corpus]:
     try:
         yield from benchmark.read(path)
     except _MALFORMED as error:
-        raise CallerError(
-            f"{path}: not a file of {benchmark.name}: {type(error).__name__}: {error}",
-            hint=f"what is read: {benchmark.files}",
-        ) from error
+        raise _not_of(benchmark, path, error) from error
+
+
+def _not_of(benchmark: Benchmark, path: str, error: Exception) -> CallerError:
+    from commonplace_evaluation.guessing import benchmark_like
+
+    why = f" ({error})" if isinstance(error, _MalformedError) else ""
+    if isinstance(error, OSError):
+        why = f" ({error.filename or path}: {error.strerror or error})"
+    name, given = benchmark_like(path)
+    hint = f"what is read: {benchmark.files}"
+    if name and (name, given) != (benchmark.name, path):
+        hint = f"it looks like {name}: commonplace bench {name} {given}"
+    return CallerError(
+        f"{path}: not a file of {benchmark.name}{why}: expected is {benchmark.holds}", hint=hint
+    )
+
+
+def _plain(value: object, name: str) -> None:
+    try:
+        plain_text(value, name)
+    except ValueError as error:
+        raise _MalformedError(str(error)) from error
 
 
 def _corpus(
@@ -110,17 +135,17 @@ def _corpus(
 ) -> Corpus:
     """A corpus without the questions that name no evidence, or some that is not in ``documents``.
 
-    Raises ``ValueError`` for what is no text.
+    Raises :class:`_MalformedError` for what is no text.
     """
     texts = tuple(documents)
     for text in texts:
-        plain_text(text.text or "-", f"the text of {text.id} in {name}")
+        _plain(text.text or "-", f"the text of {text.id} in {name}")
     there = {text.id for text in texts}
     kept, left_out = [], 0
     for question, evidence, category in questions:
         named = frozenset(evidence)
         if named and named <= there:
-            plain_text(question, f"a question of {name}")
+            _plain(question, f"a question of {name}")
             kept.append(Question(question, named, category))
         else:
             left_out += 1
@@ -128,7 +153,14 @@ def _corpus(
 
 
 def _load(path: str) -> Any:
-    return parsed(utf8_text(path))
+    return _parsed(utf8_text(path), path)
+
+
+def _parsed(text: str, where: str) -> Any:
+    try:
+        return parsed(text)
+    except ValueError as error:
+        raise _MalformedError(f"{where} is no JSON: {error}") from error
 
 
 def _day(text: str) -> str:
@@ -197,7 +229,7 @@ def _beam(path: str) -> Iterator[Corpus]:
     """A user's message with the answer to it is a document; evidence names messages by id."""
     folders = [folder for folder, _, names in sorted(os.walk(path)) if "chat.json" in names]
     if not folders:
-        raise ValueError("no chat.json in it or below")
+        raise _MalformedError("no chat.json in it or below")
     for folder in folders:
         file = os.path.join(folder, "probing_questions", "probing_questions.json")
         if not os.path.isfile(file):
@@ -253,7 +285,7 @@ def _madial(path: str) -> Iterator[Corpus]:
     """A memory is a document; the query is what was said before the first turn that is tested."""
     dialogues = sorted(name for name in os.listdir(path) if name.endswith("-dialogue.json"))
     if not dialogues:
-        raise ValueError("no *-dialogue.json in it")
+        raise _MalformedError("no *-dialogue.json in it")
     for name in dialogues:
         memories = os.path.join(path, name.replace("-dialogue.json", "-memory.json"))
         documents = [
@@ -271,10 +303,7 @@ def _madial(path: str) -> Iterator[Corpus]:
 def _records(path: str) -> Iterator[dict[str, Any]]:
     for number, line in enumerate(utf8_text(path).split("\n"), 1):
         if line.strip():
-            try:
-                yield parsed(line)
-            except ValueError as error:
-                raise ValueError(f"{path}:{number}: {error}") from error
+            yield _parsed(line, f"{path}:{number}")
 
 
 def _said(turns: list[str]) -> str:
@@ -303,6 +332,8 @@ BENCHMARKS = {
         Benchmark(
             "locomo",
             "locomo10.json of snap-research/locomo (2024)",
+            'a list of objects with "conversation" (session_1, session_1_date_time, …) and "qa" '
+            "(question, evidence, category)",
             "a session",
             _locomo,
             {
@@ -314,6 +345,8 @@ BENCHMARKS = {
             "longmemeval",
             "longmemeval_s.json, longmemeval_m.json, longmemeval_oracle.json or their _cleaned "
             "editions (xiaowu0162, 2024 and 2025)",
+            'a list of objects with "question_id", "question_type", "question", '
+            '"haystack_sessions", "haystack_session_ids", "haystack_dates", "answer_session_ids"',
             "a session, the user's turns alone",
             _longmemeval,
             {
@@ -325,6 +358,8 @@ BENCHMARKS = {
             "beam",
             "a folder of chats (chats/100K of mohammadtavakoli78/BEAM, 2025): chat.json and "
             "probing_questions/ in each; not those of 10M tokens",
+            'a folder with folders of chats: chat.json, a list of batches with "turns" of '
+            "messages, and probing_questions/probing_questions.json, questions by category",
             "a user's message with the answer to it",
             _beam,
             {},
@@ -333,6 +368,8 @@ BENCHMARKS = {
             "madial",
             "data/en or data/ch of hejunqing/MADial-Bench (2024): *-dialogue.json and "
             "*-memory.json",
+            'a folder with *-dialogue.json (an object a line with "dialogue", "test-turn" and '
+            '"relevant-id") and *-memory.json (an object a line, memories by id)',
             "a memory",
             _madial,
             {},
@@ -340,6 +377,8 @@ BENCHMARKS = {
         Benchmark(
             "memdaily",
             "memdaily.json of nuster1128/MemSim (2024)",
+            'an object of kinds ("simple", …), each an object of scenes, each a list of objects '
+            'with "tid", "message_list" and "QA"',
             "a message",
             _memdaily,
             {},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -196,6 +197,50 @@ def test_what_is_not_in_the_format_is_an_error_that_names_it(tmp_path: Path, nam
     for wrong in (tmp_path / "empty", _write(tmp_path / "wrong.json", [{"x": 1}])):
         with pytest.raises(CallerError, match=f"not a file of {name}"):
             _read(name, wrong)
+
+
+SHAPES = {
+    "locomo": [{"conversation": {}, "qa": []}],
+    "longmemeval": [{"question_id": "a", "haystack_sessions": []}],
+    "memdaily": {"empty": None, "simple": {"roles": [{"tid": 1, "message_list": [], "QA": {}}]}},
+}
+HOLDS = {
+    "locomo": '"conversation"',
+    "longmemeval": '"haystack_sessions"',
+    "beam": "chat.json",
+    "madial": r"\*-dialogue\.json",
+    "memdaily": '"message_list"',
+}
+
+
+@pytest.mark.parametrize("name", sorted(BENCHMARKS))
+@pytest.mark.parametrize("shape", [*SHAPES, "list", "text", "number", "none"])
+def test_a_wrong_file_is_answered_with_what_was_expected(
+    tmp_path: Path, name: str, shape: str
+) -> None:
+    others = {"list": [{"x": 1}], "text": "a", "number": [3], "none": [None]}
+    file = _write(tmp_path / "some.json", {**SHAPES, **others}[shape])
+    if name == shape:
+        return
+    with pytest.raises(CallerError, match=f"expected is .*{HOLDS[name]}") as caught:
+        _read(name, file)
+    assert not re.search(r"[A-Z]\w+Error|Traceback|object has no|indices|Errno", str(caught.value))
+    like = f"it looks like {shape}: commonplace bench {shape} {file}"
+    assert caught.value.hint.startswith(like if shape in SHAPES else "what is read: ")
+
+
+@pytest.mark.parametrize(
+    ("name", "inside"), [("beam", "1/chat.json"), ("madial", "en-dialogue.json")]
+)
+def test_a_folder_of_another_benchmark_is_recognised(
+    tmp_path: Path, name: str, inside: str
+) -> None:
+    file = _write(tmp_path / "data" / inside, [{"x": 1}])
+    for path in (tmp_path / "data", file):
+        with pytest.raises(CallerError, match="not a file of lo") as caught:
+            _read("locomo" if path == file else "longmemeval", path)
+        given = path if path != file else file.parent
+        assert caught.value.hint == f"it looks like {name}: commonplace bench {name} {given}"
 
 
 @pytest.mark.parametrize(

@@ -50,6 +50,18 @@ _NUMBERS = {
     for number, names in enumerate(_MONTHS.strip().split("\n"), 1)
     for name in names.split()
 }
+# Thai, which has no spaces between words and marks that are no letters: "\b" says nothing there.
+_THAI_MONTHS = (
+    *("มกราคม", "กุมภาพันธ์", "มีนาคม", "เมษายน", "พฤษภาคม", "มิถุนายน", "กรกฎาคม", "สิงหาคม"),
+    *("กันยายน", "ตุลาคม", "พฤศจิกายน", "ธันวาคม"),
+)
+_THAI_SHORT = ("ม.ค", "ก.พ", "มี.ค", "เม.ย", "พ.ค", "มิ.ย", "ก.ค", "ส.ค", "ก.ย", "ต.ค", "พ.ย", "ธ.ค")
+_THAI = {
+    name: number for names in (_THAI_MONTHS, _THAI_SHORT) for number, name in enumerate(names, 1)
+}
+_BUDDHIST = 543
+"""Years by which the Buddhist era, which Thailand counts in, is ahead."""
+
 # Words and names of people, too: by themselves they are months only behind such a word.
 _AMBIGUOUS = {"may", "mar", "mars", "march", "april", "june", "jan", "sep", "sept", "oct", "dec"}
 _AMBIGUOUS |= {"mai", "mayo", "julio"}
@@ -149,12 +161,14 @@ def _relative(text: str, today: Callable[[], date]) -> Iterator[Time]:
 def _days(match: re.Match[str]) -> Iterator[Days]:
     groups = {name.rstrip("_"): value for name, value in match.groupdict().items() if value}
     year, day = groups.get("y", ""), groups.get("d")
+    if year.startswith("25"):
+        year = f"{int(year) - _BUDDHIST}"
     if quarter := groups.get("q"):
         last = 3 * int(quarter)
         yield f"{year}-{last - 2:02}-01", f"{year}-{last:02}-{monthrange(2023, last)[1]}"
         return
     month = groups["m"].lower()
-    number = int(month) if month.isdigit() else _NUMBERS.get(month, 0)
+    number = int(month) if month.isdigit() else _NUMBERS.get(month) or _THAI.get(month, 0)
     if not 1 <= number <= 12 or not (year or month.isdigit() or _is_month(match, groups)):
         return
     end = monthrange(int(year) if year else 2024, number)[1]
@@ -253,9 +267,11 @@ def _calendar_pattern() -> re.Pattern[str]:
     def names(month: str, some: Iterable[str]) -> str:
         return rf"(?P<{month}>{'|'.join(sorted(some, key=len, reverse=True))})\b\.?"
 
+    thai = "|".join(map(re.escape, _THAI))
     every = frozenset(_NUMBERS)
     year, day = r"(?P<y{0}>(?:19|20)\d\d)(?!\d)", r"(?P<d{0}>\d\d?)(?!\d)"
     of = r"(?:\s+(?:of|de|del))?"
+    era = r"\s*(?:พ\.?ศ\.?|ค\.?ศ\.?|ปี)?\s*(?P<y{0}>(?:19|20|25)\d\d)(?!\d)"
     dayless = r"(?!\s+\d\d?(?!\d))"
     before, nth = _BEFORE, r"(?P<nth>st|nd|rd|th|\.)"
     forms = (
@@ -271,6 +287,9 @@ def _calendar_pattern() -> re.Pattern[str]:
         rf"(?<![\w.]){day}\.\s?(?P<m_________>\d\d?)\.\s?{year}(?![\w-]|\.\d)",
         rf"\bq(?P<q>[1-4])(?:[\s-]+{year})?\b",
         rf"(?<!\d){year}-?q(?P<q_>[1-4])\b",
+        rf"(?<![\d.,/-]){day}\s*(?P<m__________>{thai})\.?(?:{era})?",
+        rf"(?P<m___________>{thai})\.?{era}",
+        rf"(?P<m____________>{'|'.join(_THAI_MONTHS)})",
     )
     # A group's name stands once in a pattern: those of later forms end in more underscores.
     numbered = "|".join(form.format("_" * at) for at, form in enumerate(forms))

@@ -96,6 +96,7 @@ _MARKS_OF_OPERATORS = (*_CLOSING, "-", ":", "：", "OR")
 _MONTHS_LISTED = """
 jan feb mar apr may mai jun jul aug sep oct okt nov dec dez abr set out dic avr fév mär jui aoû déc
 jän ener genn magg giug lugl ago ott янв фев мар апр май мая мае июн июл авг сен окт ноя дек
+มกรา กุมภา มีนา เมษา พฤษภา มิถุนา กรกฎา สิงหา กันยา ตุลา พฤศจิกา ธันวา .ค .พ .ย
 """
 _SEEN_LISTED = """
 day tomorrow night morning week month quarter year last past q1 q2 q3 q4 heute gestern morgen woche

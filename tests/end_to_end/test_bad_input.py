@@ -175,6 +175,7 @@ def test_folders_and_notes_that_cannot_be_read_are_named(
         assert "note: MEMORY.md could not be read: Permission denied\n" in ran.err
         assert "note: memory/projects" in ran.err
     assert "MEMORY.md cannot be read: Permission denied" in refused
+    sandbox.run("index").went_well()  # a search waits for this as long as a busy machine allows
     assert "otter.md" in sandbox.run("search", "otter").went_well()
 
 

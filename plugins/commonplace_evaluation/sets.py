@@ -177,7 +177,5 @@ def _read_span(span: Any) -> Span:
     first, last = span.get("startLine"), span.get("endLine")
     if type(first) is not int or type(last) is not int or not 1 <= first <= last:
         raise ValueError("startLine and endLine must be whole numbers, 1 <= startLine <= endLine")
-    path = posixpath.normpath(
-        plain_text(span.get("path"), "path")
-    )  # ./MEMORY.md, as shells have it
-    return Span(path, first, last)
+    path = plain_text(span.get("path"), "path")
+    return Span(posixpath.normpath(path), first, last)  # of ./MEMORY.md, as shells complete it

@@ -1,4 +1,4 @@
-"""What is known of languages: letters and marks, frequent words and those that say nothing."""
+"""What is known of languages: letters, marks, frequent words, forms and spellings of a word."""
 
 from __future__ import annotations
 
@@ -136,8 +136,11 @@ def short_hash(word: str) -> str:
 
     A hash has letters and digits, so that neither a number nor ``acceded`` is one.
     """
-    is_hash = len(word) > _SHORT_HASH and _HEXADECIMAL.issuperset(word)
-    return word[:_SHORT_HASH] if is_hash and not (word.isalpha() or word.isdecimal()) else ""
+    return word[:_SHORT_HASH] if len(word) > _SHORT_HASH and _is_hash(word) else ""
+
+
+def _is_hash(word: str) -> bool:
+    return _HEXADECIMAL.issuperset(word) and not (word.isalpha() or word.isdecimal())
 
 
 # Articles, pronouns, prepositions, auxiliaries, words of asking, and what an apostrophe leaves.
@@ -259,6 +262,6 @@ def sought(wanted: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
     for word in wanted:
         needles += FORMS_OF.get(word, ())
         needles += with_separators(word)
-        if len(word) == _SHORT_HASH and not word.isdecimal():  # a digit may follow
+        if len(word) == _SHORT_HASH and _is_hash(word):  # in a longer one a digit may follow
             needles.append(word.rstrip("0123456789"))
     return wide, wanted.difference(wide, words, [""]).union(needles)

@@ -284,7 +284,7 @@ def word_pieces(group: str, at: int, stem: Callable[[str], str]) -> Iterator[Pie
 
 
 def _beside(word: str, plain: str, stem: Callable[[str], str]) -> tuple[str, ...]:
-    """The tokens of a word without accents that its own has, and of an identifier's parts."""
+    """The tokens of a word without accents that it has, of an identifier's parts, a hash's start."""
     if len(plain) < 3:
         return ()
     if plain.isascii() and (plain.isdigit() or (word == plain and plain.isalpha())):
@@ -295,10 +295,10 @@ def _beside(word: str, plain: str, stem: Callable[[str], str]) -> tuple[str, ...
 
         word = normalize("NFKC", drop_ignorable(word[:_MAX_RAW]))
         bare = plain if stem(plain).isascii() else unaccented(plain)
-    if short := short_hash(plain):
-        return (short,)
     parts = () if word[1:].isalpha() and word[1:].islower() else identifier_parts(word[:MAX_TOKEN])
     found = [stem(_plain(part)) for part in parts]
+    if short := short_hash(plain):
+        found.append(short)
     return (stem(bare), *found) if stem(bare) != stem(plain) else tuple(found)
 
 

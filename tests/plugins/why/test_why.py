@@ -46,6 +46,13 @@ def make(tmp_path: Path) -> Callable[..., Memory]:
     return make
 
 
+@pytest.fixture
+def at_workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command, called without options, is about the notes of ``make``."""
+    monkeypatch.setenv("COMMONPLACE_WORKSPACE", str(tmp_path / "ws"))
+    monkeypatch.setenv("COMMONPLACE_STATE_DIR", str(tmp_path / "state"))
+
+
 def ask(
     memory: Memory, question: str = QUESTION, arguments: Mapping[str, object] | None = None
 ) -> None:
@@ -198,16 +205,13 @@ def test_every_form_of_a_citation_is_read(path: str, first: int, more: int) -> N
     assert lines_of(path)[0] == path
 
 
+@pytest.mark.usefixtures("at_workspace")
 def test_the_command_shows_recalls_and_replays(
     make: Callable[..., Memory],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     with make(trace=True) as memory:
         ask(memory)
-    monkeypatch.setenv("COMMONPLACE_WORKSPACE", str(tmp_path / "ws"))
-    monkeypatch.setenv("COMMONPLACE_STATE_DIR", str(tmp_path / "state"))
     assert main(["why", "MEMORY.md#L3"]) == 0
     shown = capsys.readouterr()
     assert shown.out.startswith("MEMORY.md#L3 was part of 1 logged recall\n")
@@ -232,18 +236,15 @@ def test_the_command_shows_recalls_and_replays(
         ("talks/one.jsonl", ""),
     ],
 )
+@pytest.mark.usefixtures("at_workspace")
 def test_a_mistyped_citation_is_no_question(
     words: str,
     hint: str,
     make: Callable[..., Memory],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     with make(trace=True) as memory:
         ask(memory)
-    monkeypatch.setenv("COMMONPLACE_WORKSPACE", str(tmp_path / "ws"))
-    monkeypatch.setenv("COMMONPLACE_STATE_DIR", str(tmp_path / "state"))
     code = main(["get", words])
     by_get = capsys.readouterr()
     assert (main(["why", words]), code) == (code, 1)
@@ -252,16 +253,13 @@ def test_a_mistyped_citation_is_no_question(
     assert hint in shown.err
 
 
+@pytest.mark.usefixtures("at_workspace")
 def test_what_looks_like_a_citation_may_be_a_question(
     make: Callable[..., Memory],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     with make(trace=True) as memory:
         ask(memory, "staging.md")
-    monkeypatch.setenv("COMMONPLACE_WORKSPACE", str(tmp_path / "ws"))
-    monkeypatch.setenv("COMMONPLACE_STATE_DIR", str(tmp_path / "state"))
     assert main(["why", "staging.md"]) == 0
     assert "the same ranking now" in capsys.readouterr().out
     assert main(["why", "is it in nosuch.md"]) == 0

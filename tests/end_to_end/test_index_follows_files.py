@@ -263,6 +263,8 @@ class History(RuleBasedStateMachine):
             assert any(stands_in(hit, text) for text in self.files.versions[hit.path]), hit
         if found.stale or self.files.closed:
             return
+        if not any((self.files.workspace / name).exists() for name in ("MEMORY.md", "memory")):
+            return  # any other folder is taken as it is: see test_any_folder.py
         roots = (*self.search.get("extraPaths", ()), "memory")
         texts = self.files.texts(["MEMORY.md", *(f"{root}/" for root in roots)])
         assert all(stands_in(hit, texts[hit.path]) for hit in hits)

@@ -284,7 +284,7 @@ def word_pieces(group: str, at: int, stem: Callable[[str], str]) -> Iterator[Pie
 
 
 def _beside(word: str, plain: str, stem: Callable[[str], str]) -> tuple[str, ...]:
-    """The tokens of a word without accents that it has, of an identifier's parts, a hash's start."""
+    """The tokens of a word without its accents, of an identifier's parts, of a hash's start."""
     if len(plain) < 3:
         return ()
     if plain.isascii() and (plain.isdigit() or (word == plain and plain.isalpha())):

@@ -9,6 +9,7 @@ from operator import mul
 from typing import TYPE_CHECKING, Any
 
 from commonplace.plugin import NamedTuple, with_step
+from commonplace_ranking.places import place_note
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -150,7 +151,9 @@ class Mmr:
             for i in left:
                 nearest[i] = max(nearest[i], alike(best, i))
         moved = [
-            with_step(head[i], self.id, head[i].score, f"place {i + 1} to {place}, by {by}")
-            for place, i in enumerate(order, 1)
+            with_step(
+                head[i], self.id, head[i].score, f"{place_note(i, place, len(hits))}, by {by}"
+            )
+            for place, i in enumerate(order)
         ]
         return moved + [with_step(hit, self.id, hit.score, "place kept") for hit in tail]

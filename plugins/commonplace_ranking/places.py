@@ -97,8 +97,9 @@ def _even(hits: Sequence[Candidate], limit: int) -> int:
 
 def _by_words(hits: Sequence[Candidate]) -> list[tuple[Candidate, float]]:
     """Those that were found by their words, with their BM25, best first."""
-    raw = [(hit, arm.raw) for hit in hits for arm in hit.explain.arms if arm.kind == "bm25"]
-    return sorted(raw, key=lambda one: -one[1])
+    # One of several arms where its words were asked for singly.
+    by_words = [(hit, [a.raw for a in hit.explain.arms if a.kind == "bm25"]) for hit in hits]
+    return sorted([(hit, max(raw)) for hit, raw in by_words if raw], key=lambda one: -one[1])
 
 
 _TRIMMED = "\"'`“”„«»「」『』()[]<>,;:!?。，、？！"
@@ -263,7 +264,14 @@ def _moved(
             hits[at],
             ranker,
             hits[at].score,
-            why(hits[at]) + (f"place {at + 1} to {place}" if at + 1 != place else "place kept"),
+            why(hits[at]) + place_note(at, place, len(hits)),
         )
-        for place, at in enumerate(order, 1)
+        for place, at in enumerate(order)
     ]
+
+
+def place_note(before: int, now: int, count: int) -> str:
+    """Where a hit stood and stands, from 0, among the ``count`` candidates: few are shown."""
+    if before == now:
+        return "place kept"
+    return f"number {now + 1} of {count} candidates ({before + 1} before)"

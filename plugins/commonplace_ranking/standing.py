@@ -8,6 +8,7 @@ from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
 from commonplace.plugin import KeywordQuery, make_analyser, newest_first, with_step
+from commonplace_ranking.places import place_note
 from commonplace_ranking.rules import CUES, rules_of
 from commonplace_ranking.tasks import READ, kind_of
 from commonplace_ranking.topics import AMOUNTS, BROAD, topics_of_task
@@ -126,9 +127,9 @@ class Instructions:
             found.sort(key=lambda at: kin[at].closeness, reverse=True)
         order, shown = self._order(len(hits), found, task=bool(need.kind))
         ranked: list[Candidate] = []
-        for place, at in enumerate(order, 1):
+        for place, at in enumerate(order):
             hit, score = hits[at], hits[at].score
-            note = f"place {at + 1} to {place}" if at + 1 != place else "place kept"
+            note = place_note(at, place, len(hits))
             if at >= given:
                 # No better than what stands before it, and the share of the task that it has.
                 share, said = kin[at].shared(len(need.words))

@@ -12,11 +12,14 @@ from commonplace.model.search import Arm, Fallback, Found
 from commonplace.protocols.contexts import USUAL_ARMS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from commonplace.embedding.service import EmbeddingService
     from commonplace.model.search import KeywordQuery, Phrase, Query, StoredChunk, Where
     from commonplace.protocols.contexts import Arms
     from commonplace.protocols.parts import DayStore, Store, VectorStore
     from commonplace.resilience.deadline import Deadline
+    from commonplace.text.analyse import Analyser
 
 
 _KEPT_SECONDS = 5.0
@@ -31,7 +34,7 @@ def vector_arm(
     where: Where,
     limit: int,
     deadline: Deadline,
-    analysed: bool = True,
+    analyser: Analyser,
     wanted: Arms = USUAL_ARMS,
 ) -> Arm:
     """The best ``limit`` chunks by cosine; empty, with a note, where there is no query vector.
@@ -41,7 +44,7 @@ def vector_arm(
 
     A quarter of the time that is left, at most 5 seconds, is reserved for the search itself.
     Chunks that lack a quoted phrase of the query, or contain a word it excludes, are left out;
-    not so with ``analysed=False``, where phrases are every word of the query.
+    not so by an ``analyser`` of which phrases are every word of the query.
     """
     remaining = deadline.remaining()
     kept = min(_KEPT_SECONDS, remaining / 4)
@@ -74,7 +77,7 @@ def vector_arm(
     return Arm(
         "vector",
         "cosine",
-        tuple(item for item in found if not analysed or _passes(item.chunk, query.keyword)),
+        tuple(item for item in found if _passes(item.chunk, query.keyword, analyser)),
         exact=near.exact,
         plan=near.plan,
         provider=asked.provider,
@@ -91,17 +94,25 @@ def _empty(reason: str, fallback: Fallback | None) -> Arm:
     return Arm("vector", "cosine", (), fallback=fallback, note=note)
 
 
-def _passes(chunk: StoredChunk, query: KeywordQuery) -> bool:
-    if not (query.must or query.must_not):
+def _passes(chunk: StoredChunk, query: KeywordQuery, analyser: Analyser) -> bool:
+    """Whether the chunk, its headings and its path have what the query quotes, not what it excludes.
+
+    A store keeps no title or alias of front matter with a chunk: only the keyword arm sees these.
+    """
+    if analyser.terms != "analysed" or not (query.must or query.must_not):
         return True
-    body = f" {chunk.body} "
-    return all(_has(body, phrase) for phrase in query.must) and not any(
-        _has(body, phrase) for phrase in query.must_not
+    from commonplace.index.documents import path_words
+
+    above = analyser.chunk("", heading=chunk.heading, title=path_words(chunk.path, chunk.trust))
+    columns = [f" {column} " for column in (chunk.body, above.head, above.extra)]
+    return all(_has(columns, phrase) for phrase in query.must) and not any(
+        _has(columns, phrase) for phrase in query.must_not
     )
 
 
-def _has(body: str, phrase: Phrase) -> bool:
-    return f" {' '.join(phrase)} " in body
+def _has(columns: Iterable[str], phrase: Phrase) -> bool:
+    wanted = f" {' '.join(phrase)} "
+    return any(wanted in column for column in columns)
 
 
 _OF_A_DAY, _OF_A_DAY_ALONE = 0.8, 0.2

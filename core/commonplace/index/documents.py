@@ -287,9 +287,7 @@ def analyse_chunks(
     document: Document, *, chunker: Chunker, analyser: Analyser
 ) -> tuple[AnalysedChunk, ...]:
     """The chunks of ``document`` with their terms."""
-    # The names of transcripts are ids and dates of archiving: they say nothing of their content.
-    path = "" if document.trust == "session" else title_of(document.ref.path)
-    without = "\n".join((path, *document.names))
+    without = "\n".join((path_words(document.ref.path, document.trust), *document.names))
     title = f"{document.title}\n{without}" if document.title else without
     return tuple(
         AnalysedChunk(
@@ -305,6 +303,14 @@ def analyse_chunks(
         )
         for chunk in chunker.chunk(document)
     )
+
+
+def path_words(path: str, trust: str) -> str:
+    """What is searched of a document's path: :func:`title_of`, but of a transcript nothing.
+
+    The names of transcripts are ids and dates of archiving: they say nothing of their content.
+    """
+    return "" if trust == "session" else title_of(path)
 
 
 def title_of(path: str) -> str:

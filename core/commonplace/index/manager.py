@@ -127,7 +127,7 @@ class IndexedMemoryManager:
                         where=where,
                         limit=limit,
                         deadline=deadline,
-                        analysed=self._analyser.terms == "analysed",
+                        analyser=self._analyser,
                         wanted=self._wanted,
                     )
                 )

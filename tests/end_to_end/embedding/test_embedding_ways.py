@@ -269,3 +269,18 @@ def test_prefixes_are_sent_and_make_a_space_of_their_own(world: World) -> None:
     plain = world.open()
     plain.sync()
     assert vectors_of(plain) == [3, 3]
+
+
+def test_headings_and_paths_are_searched_for_what_a_query_quotes_or_excludes(world: World) -> None:
+    memory = world.open()
+    world.write("memory/herring/crew.md", "# Blue boats\n\nMila rows at dawn.\n")
+    memory.sync()
+
+    def found_by_vectors(query: str) -> list[str]:
+        hits = memory.search(query, min_score=0).hits
+        return [hit.path for hit in hits if "vector" in {arm.arm for arm in hit.explain.arms}]
+
+    assert "memory/herring/crew.md" in found_by_vectors("who rows at dawn")
+    assert found_by_vectors('who rows at dawn "blue boats"') == ["memory/herring/crew.md"]
+    assert "memory/herring/crew.md" not in found_by_vectors("who rows at dawn -boats")
+    assert "memory/herring/crew.md" not in found_by_vectors("who rows at dawn -herring")

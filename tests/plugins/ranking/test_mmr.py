@@ -64,16 +64,16 @@ def test_a_repetition_comes_behind_something_new() -> None:
     ranked = Mmr(0.5).rank(hits, context())
     assert order(ranked).index(3) < order(ranked).index(2)
     assert order(ranked)[0] == 1
-    assert ranked[0].explain.steps[-1].note == "place 1 to 1, by words"
+    assert ranked[0].explain.steps[-1].note == "place kept, by words"
 
 
 def test_vectors_are_compared_where_all_have_one() -> None:
     ranked = Mmr(0.5).rank(THREE, context({1: SAME, 2: SAME, 3: OTHER}))
     assert order(ranked) == [1, 3, 2]
     assert [one.explain.steps[-1].note for one in ranked] == [
-        "place 1 to 1, by vectors",
-        "place 3 to 2, by vectors",
-        "place 2 to 3, by vectors",
+        "place kept, by vectors",
+        "number 2 of 3 candidates (3 before), by vectors",
+        "number 3 of 3 candidates (2 before), by vectors",
     ]
 
 

@@ -62,7 +62,10 @@ CROWDED = [hit(at, 1 - at / 10, source="sessions" if at < 5 else "memory") for a
 def test_a_source_leaves_room_for_others() -> None:
     ranked = SourceBalance(0.5, 0.55).rank(CROWDED, asked())
     assert ids(ranked) == [0, 1, 5, 2, 3, 4, 6, 7]  # 6 scores half of what 2 does
-    assert notes(ranked)[2:4] == ["place 6 to 3", "place 3 to 4"]
+    assert notes(ranked)[2:4] == [
+        "number 3 of 8 candidates (6 before)",
+        "number 4 of 8 candidates (3 before)",
+    ]
     assert ids(SourceBalance(0.5, 0.0).rank(CROWDED, asked()))[:4] == [0, 1, 5, 6]
 
 
@@ -102,8 +105,12 @@ def test_one_source_alone_is_left_alone() -> None:
 
 def test_notes_are_asked_for_where_conversations_fill_the_list() -> None:
     def by_words(one: Candidate, raw: float) -> Candidate:
-        arm = ArmScore(arm="keyword", kind="bm25", raw=raw, rank=1)
-        return one._replace(explain=Explanation(arms=(arm,)))
+        # As where words were asked for singly: one hit of two arms.
+        arms = tuple(
+            ArmScore(arm=f"keyword:{word}", kind="bm25", raw=score, rank=1)
+            for word, score in (("tea", raw), ("milk", 0.1))
+        )
+        return one._replace(explain=Explanation(arms=arms))
 
     talks = [hit(at, 1 - at / 10, source="sessions") for at in range(5)]
     talks = [one._replace(chunk=one.chunk._replace(trust="session")) for one in talks]
@@ -129,14 +136,21 @@ def test_notes_are_asked_for_where_conversations_fill_the_list() -> None:
     assert ids(SourceBalance(0.5, 0.5).rank(notes_alone, context)) == [0, 1, 2, 3, 4]
 
 
+FIRST = "number 1 of 3 candidates ({} before)"
+
+
 @pytest.mark.parametrize(
     ("query", "first", "note"),
     [
-        ("memory/projects/Staging.md", 3, "named whole, place 3 to 1"),
-        ("what is in projects/staging.md?", 3, "named by its end, place 3 to 1"),
-        ("`staging.md`", 3, "named by its end, place 3 to 1"),
-        ("staging", 3, "named without its ending, place 3 to 1"),
-        ("what of 2026-10-07?", 2, "named without its ending, place 2 to 1"),
+        ("memory/projects/Staging.md", 3, "named whole, " + FIRST.format(3)),
+        (
+            "what is in projects/staging.md?",
+            3,
+            "named by its end, " + FIRST.format(3),
+        ),
+        ("`staging.md`", 3, "named by its end, " + FIRST.format(3)),
+        ("staging", 3, "named without its ending, " + FIRST.format(3)),
+        ("what of 2026-10-07?", 2, "named without its ending, " + FIRST.format(2)),
         ("which port has staging", 1, "place kept"),
         ("!?", 1, "the query names no file"),
     ],

@@ -288,6 +288,7 @@ def test_words_that_no_note_has_are_named_with_a_likely_spelling(
     assert "no note has 'xyzzy'" in result.notes
     result = opener(backend).search("\u91cf\u5b50\u8ba1\u7b97 \u90e8\u7f72\u65b9\u6cd5")
     assert [one.word for one in result.unknown] == ["\u91cf\u5b50\u8ba1\u7b97"]
+    assert [one.word for one in opener(backend).search("E_NOSPC").unknown] == ["E_NOSPC"]
 
 
 def test_known_words_are_not_named(opener: Opener, workspace: Path) -> None:

@@ -322,17 +322,21 @@ def unknown_words(
     written = partial(_written, analyser=analyser, ask=ask, query=query)
     named: set[str] = set()
     for text in said:
-        for word in _words(text, arm, analyser):
+        for word in _words(text, arm.unknown, frozenset(query.keyword.should), analyser):
             if word.lower() not in named and len(named) < _MOST_NAMED:
                 named.add(word.lower())
                 yield UnknownWord(word=word, suggestion=_likely(word, arm, analyser, written))
 
 
-def _words(text: str, arm: Arm, analyser: Analyser) -> Iterator[str]:
+def _words(
+    text: str, missing: frozenset[str], asked: frozenset[str], analyser: Analyser
+) -> Iterator[str]:
     # (start, end, whether none of its terms is known)
     found: list[tuple[int, int, bool]] = []
     for start, end, terms in analyser.spans(text):
-        unknown = arm.unknown.issuperset(terms)
+        # The "e" of E_NOSPC is a stop word: it is not asked for, and so not known to be missing.
+        wanted = asked.intersection(terms)
+        unknown = bool(wanted) and wanted <= missing
         if found and start < found[-1][1]:
             first, last, was_unknown = found[-1]
             if has_unspaced(text[start:end]):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from commonplace.errors import WriteRefusedError
 from commonplace.model.tuples import NamedTuple
 from commonplace.text.instructions import instruction_in
 from commonplace.text.redaction import redact
-from commonplace.writing.notefile import changed_lines, read_note, split_lines
+from commonplace.writing.notefile import WESTERN, changed_lines, read_note, split_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,6 +27,7 @@ LONGEST_CHANGE = 2_000_000
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _MASKED = "secrets in it were masked"
+_KEEPING = "make its bytes by read_note(data, path).with_lines(lines).data() (commonplace.plugin)"
 
 
 class Screened(NamedTuple):
@@ -100,8 +102,10 @@ def screened_change(
     """
     if data is None or data == base:
         return data, ()
-    note = read_note(data, path)
-    old = read_note(base, path).lines
+    note, former = read_note(data, path), read_note(base, path)
+    old = former.lines
+    if former.lines and note.is_mixed and not former.is_mixed:
+        raise former.unfit("and the change would add another encoding", _KEEPING)
     _, after = changed_lines(old, note.lines)
     known = set(old)
     lines = list(note.lines[: after.start - 1])
@@ -109,6 +113,8 @@ def screened_change(
     for run, is_new in _runs(note.lines[after.start - 1 : after.end], known):
         text = "".join(run)
         if is_new and text.strip():
+            if WESTERN == note.encoding == former.encoding and _is_utf_8(text):
+                raise former.unfit("and the change would add UTF-8", _KEEPING)
             checked = screened(text, origin, patterns, longest=LONGEST_CHANGE)
             refuse_instruction(checked.suspicion)
             notes += checked.notes
@@ -116,7 +122,14 @@ def screened_change(
                 text = redact(text, patterns)
         lines += split_lines(text)
     lines += note.lines[after.end :]
-    return note.with_lines(lines).data(), notes[:1]
+    return (note.with_lines(lines).data() if notes else data), notes[:1]
+
+
+def _is_utf_8(text: str) -> bool:
+    """Whether a text that was read as :data:`WESTERN` was written as UTF-8."""
+    with suppress(UnicodeError):
+        return text.encode(WESTERN).decode() != text
+    return False
 
 
 def _runs(lines: Sequence[str], known: set[str]) -> Iterator[tuple[list[str], bool]]:

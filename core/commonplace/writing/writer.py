@@ -7,7 +7,7 @@ from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from commonplace.errors import CallerError, CommonplaceError, UnavailableError
+from commonplace.errors import CallerError, CommonplaceError
 from commonplace.errors import WriteRefusedError as Refused
 from commonplace.files.reading import split_citation
 from commonplace.model.receipts import ORIGINS, Receipt, lowest
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from commonplace.model.receipts import Action, Origin
     from commonplace.model.reports import NoteText
     from commonplace.writing.changing import Target
-    from commonplace.writing.journal import History
 
 _LONGEST_WHY = 500
 
@@ -95,13 +94,10 @@ class Writer:
         self._allowed = usual if allowed is None else allowed
         self._get = memory.get
         self._places = Places(settings, clock)
-        self._journal = Journal(
-            journal_path(settings.state_dir, settings.workspace), settings.workspace
-        )
         self._changer = Changer(
             settings.workspace,
             settings.search.notes.rules,
-            self._journal,
+            Journal(journal_path(settings.state_dir, settings.workspace), settings.workspace),
             veto=memory.host.veto,
             clock=clock,
         )
@@ -223,7 +219,7 @@ class Writer:
         """
         self._check_allowed()
         id_ = receipt if isinstance(receipt, str) else receipt.id
-        found = find_receipt(self._entries(settled=True), id_)
+        found = find_receipt(self._changer.history(settled=True), id_)
         if ORIGINS.index(found.receipt.origin) < ORIGINS.index(self.origin):
             raise Refused(
                 f"the change {found.receipt.id} was made on the word of the {found.receipt.origin}",
@@ -233,7 +229,7 @@ class Writer:
         target = self._changer.target(found.receipt.path)
 
         def plan(base: bytes | None) -> Proposal:
-            entries = self._entries()
+            entries = self._changer.history()
             data = undone_note(entries, found, base)
             return Proposal(data, self.origin, undoes=found.receipt.id)
 
@@ -273,8 +269,8 @@ class Writer:
         """The receipts of all changes, newest first; of the note at ``path``, at most ``limit``."""
         stored = None if path is None else self._changer.cited(split_citation(path)[0]).path
         found = [
-            entry.receipt
-            for entry in reversed(self._entries(settled=True))
+            entry.shown
+            for entry in reversed(self._changer.history(settled=True))
             if stored is None or entry.receipt.path == stored
         ]
         return found if limit is None else found[: max(0, limit)]
@@ -292,7 +288,7 @@ class Writer:
             return "external"
         path, start, end = split_citation(citation)
         stored = self._changer.cited(path).path
-        history = self._entries()
+        history = self._changer.history()
         entries = [one for one in history if one.receipt.path == stored]
         if not (history.damaged or any(one.receipt.origin != "owner" for one in entries)):
             return "owner"
@@ -385,16 +381,3 @@ class Writer:
         with suppress(CommonplaceError, OSError):
             return self._changer.read(self._changer.target(path))
         return NoteFile()
-
-    def _entries(self, *, settled: bool = False) -> History:
-        try:
-            last, marked = self._journal.last() if settled else (None, True)
-            if last is not None and not marked:
-                with suppress(UnavailableError), self._changer.locked(self._journal.path):
-                    pass
-            return self._journal.entries()
-        except OSError as error:
-            raise UnavailableError(
-                f"the journal of changes cannot be read: {error.strerror or error}",
-                hint=f"see that this user may read {self._journal.path}",
-            ) from error

@@ -6,7 +6,7 @@ import re
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from commonplace.errors import WriteRefusedError
+from commonplace.errors import CallerError, WriteRefusedError
 from commonplace.model.tuples import NamedTuple
 from commonplace.text.instructions import instruction_in
 from commonplace.text.redaction import redact
@@ -22,6 +22,9 @@ LONGEST_TEXT = 100_000
 
 LONGEST_CHANGE = 2_000_000
 """Characters of the lines that one change of a file adds."""
+
+_LONGEST_HEADING = 200
+_LONGEST_WHY = 500
 
 # Tab, line feed and carriage return are text.
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
@@ -77,6 +80,28 @@ def check_characters(text: str) -> None:
         )
 
 
+def checked_heading(heading: str, origin: Origin, patterns: tuple[str, ...] = ()) -> str:
+    """A heading as it may be written; raises as :func:`screened` and :func:`refuse_instruction`.
+
+    Raises :class:`~commonplace.errors.CallerError` for several lines or more than 200 characters.
+    """
+    if not heading:
+        return ""
+    check_characters(heading)
+    if "\n" in heading or len(heading) > _LONGEST_HEADING:
+        raise CallerError(
+            f"the heading is not one line of at most {_LONGEST_HEADING} characters",
+        )
+    named = screened(heading, origin, patterns)
+    refuse_instruction(named.suspicion)
+    return named.text
+
+
+def checked_reason(why: str, patterns: tuple[str, ...] = ()) -> str:
+    """A reason as the journal keeps it: on one line, masked, without half characters."""
+    return redact(" ".join(_SURROGATE.sub("\ufffd", why).split()), patterns)[:_LONGEST_WHY]
+
+
 def refuse_instruction(suspicion: str) -> None:
     """Raise :class:`~commonplace.errors.WriteRefusedError` if there is a suspicion."""
     if suspicion:
@@ -102,6 +127,8 @@ def screened_change(
     """
     if data is None or data == base:
         return data, ()
+    if not isinstance(data, bytes):
+        raise CallerError(f"edit must give bytes or None, not {type(data).__name__}")
     note, former = read_note(data, path), read_note(base, path)
     old = former.lines
     if former.lines and note.is_mixed and not former.is_mixed:

@@ -472,9 +472,7 @@ def test_arguments_of_a_wrong_type_are_named_and_nothing_is_written(
     put(workspace, "memory/a.md", "one\n")
     writer = memory.writer(who="test")
     for one in (writer, writer.preview()):
-        with pytest.raises(
-            CallerError, match=r"must be|must give|there is no kind"
-        ) as raised:
+        with pytest.raises(CallerError, match=r"must be|must give|there is no kind") as raised:
             getattr(one, name)(*given, **named)
         assert not isinstance(raised.value, WriteRefusedError)
     assert files(workspace) == {"memory/a.md": b"one\n"}

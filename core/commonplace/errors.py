@@ -229,11 +229,12 @@ WriteRefusedKind = Literal[
     "citation",
     "text",
     "not_text",
+    "encoding",
     "path",
     "undone",
 ]
 """Why a change was refused: ``changed`` are the lines since they were read, ``undone`` is a change
-that cannot be taken back (again)."""
+that cannot be taken back (again), ``encoding`` is that of the note, which lacks a character."""
 
 
 class WriteRefusedError(CallerError):

@@ -152,7 +152,7 @@ class StdioServer:
 
     def _write(self, message: Json) -> None:
         line = json.dumps(message, ensure_ascii=False, separators=(",", ":"))
-        data = line.encode("utf-8", "backslashreplace") + b"\n"
+        data = line.encode("utf-8", "replace") + b"\n"
         with self._writing:
             if self._gone:
                 return

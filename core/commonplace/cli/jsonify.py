@@ -37,7 +37,11 @@ def dumps(value: object, encoding: str | None, *, indent: int | None = 2) -> str
 
 
 def plain(value: object) -> Any:
-    """``value`` with its objects as dictionaries in camelCase, and other sequences as lists."""
+    """``value`` with its objects as dictionaries in camelCase, and other sequences as lists.
+
+    Half a character, as a name on the disk or an argument may have, becomes U+FFFD: many readers of
+    JSON refuse a document that has one.
+    """
     if isinstance(value, Finding):
         hint = value.fix.hint if value.fix is not None else ""
         return {"state": value.state, "name": value.name, "text": value.text, "hint": hint}
@@ -45,12 +49,18 @@ def plain(value: object) -> Any:
     if names is not None:
         return {camel(name): plain(getattr(value, name)) for name in names}
     if isinstance(value, dict):
-        return {key: plain(item) for key, item in value.items()}
+        return {plain(key): plain(item) for key, item in value.items()}
     if isinstance(value, tuple | list):
         return [plain(item) for item in value]
     if isinstance(value, set | frozenset):
         return sorted(plain(item) for item in value)
-    return value
+    return _whole(value) if isinstance(value, str) else value
+
+
+def _whole(text: str) -> str:
+    if text.isascii():
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _field_names(cls: type) -> Iterable[str] | None:

@@ -215,7 +215,7 @@ def _is_plain(stored: str, relative: str) -> bool:
 _ATTEMPTS = 3
 _AT_ONCE = 1 << 26
 
-_MARKS = (
+MARKS = (
     # The longer first: the mark of UTF-32 begins with that of UTF-16.
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
@@ -259,7 +259,8 @@ _WITHOUT_MARK = 8
 # What the bytes 0x80 to 0xFF are in Windows' Latin-1; five of them are nothing.
 _WESTERN = bytes(range(0x80, 0x100)).decode("cp1252", "replace").replace("\ufffd", "\x7f")
 _OF_BYTES = dict(enumerate(_WESTERN, 0x80))
-_OF_ESCAPES = dict(enumerate(_WESTERN, 0xDC80))
+OF_ESCAPES = dict(enumerate(_WESTERN, 0xDC80))
+"""What bytes that are no UTF-8 are, as ``surrogateescape`` gives them."""
 _FOREIGN = re.compile(
     # Other alphabets in one byte a letter make long runs of these, and signs inside words.
     r"[\x00-\x08\x0e-\x1f\x7f\xa4\xa6\xa8\xaf\xb8]|[^\x00-\x7f]{4}|[^\W\d_a-zA-Z]{3}"
@@ -281,7 +282,7 @@ def decode(data: bytes) -> str:
     Raises ``OSError`` (``EILSEQ``) for anything else, such as an image or another alphabet in one
     byte a letter: a guess would be found by words that are not in it.
     """
-    for mark, encoding in _MARKS:
+    for mark, encoding in MARKS:
         if data.startswith(mark):
             return data[len(mark) :].decode(encoding, "replace")
     data = data.removeprefix(codecs.BOM_UTF8)
@@ -310,17 +311,18 @@ def _western(data: bytes) -> str:
     if found := _without_mark(data):
         return found
     text = data.decode("latin-1").translate(_OF_BYTES)
-    if _looks_western(text):
+    if looks_western(text):
         return text
     text = data.decode("utf-8", "surrogateescape")
-    alone = "".join(sign if sign < "\x80" or ord(sign) in _OF_ESCAPES else " " for sign in text)
-    alone = alone.translate(_OF_ESCAPES)
-    if _SIGNS.search(alone) or not _looks_western(alone):
+    alone = "".join(sign if sign < "\x80" or ord(sign) in OF_ESCAPES else " " for sign in text)
+    alone = alone.translate(OF_ESCAPES)
+    if _SIGNS.search(alone) or not looks_western(alone):
         raise OSError(errno.EILSEQ, _UNREADABLE)
-    return text.translate(_OF_ESCAPES)
+    return text.translate(OF_ESCAPES)
 
 
-def _looks_western(text: str) -> bool:
+def looks_western(text: str) -> bool:
+    """Whether ``text``, read as Windows-1252, is likely to be that."""
     letters = sum(map(str.isalpha, text))
     foreign = letters - sum(sign.isalpha() for sign in text if sign.isascii())
     return foreign <= max(2, letters * _MOST_FOREIGN) and not _FOREIGN.search(text)

@@ -40,8 +40,7 @@ def check_search(
     """
     check_texts(**texts)
     check_numbers(1, MOST_RESULTS, max_results=limit)
-    if min_score is not None and not (_is_number(min_score) and 0 <= min_score <= 1):  # type: ignore[operator]  # it is a number
-        _refuse("min_score", "a number from 0 to 1", min_score)
+    check_shares(min_score=min_score)
     if timeout is not None and not (_is_number(timeout) and timeout > 0):  # type: ignore[operator]  # it is a number
         _refuse("timeout", "a number of seconds above 0", timeout)
     if isinstance(timeout, int) and timeout.bit_length() > _MOST_BITS:
@@ -55,6 +54,20 @@ def check_texts(**given: object) -> None:
     for name, value in given.items():
         if not isinstance(value, str):
             _refuse(name, "a text", value)
+
+
+def check_optional_texts(**given: object) -> None:
+    """Raise :class:`~commonplace.errors.CallerError` for the first that is no text or ``None``."""
+    for name, value in given.items():
+        if value is not None and not isinstance(value, str):
+            _refuse(name, "a text, or left out", value)
+
+
+def check_shares(**given: object) -> None:
+    """Raise :class:`~commonplace.errors.CallerError` unless each is ``None`` or from 0 to 1."""
+    for name, value in given.items():
+        if value is not None and not (_is_number(value) and 0 <= value <= 1):  # type: ignore[operator]  # it is a number
+            _refuse(name, "a number from 0 to 1", value)
 
 
 def check_numbers(low: int, high: float = inf, /, **given: object) -> None:

@@ -28,7 +28,7 @@ from commonplace.model.receipts import Receipt
 from commonplace.model.tuples import NamedTuple
 from commonplace.resilience.lock import Lease
 from commonplace.writing.journal import Entry, Journal, around, digest_of
-from commonplace.writing.notefile import changed_lines, read_note, split_lines
+from commonplace.writing.notefile import changed_lines, comparable, read_note, split_lines
 from commonplace.writing.replacing import NO_SPACE, opened_folder, unavailable
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from commonplace.model.documents import NoteRules
     from commonplace.model.receipts import Action, Origin
+    from commonplace.writing.journal import History
     from commonplace.writing.notefile import NoteFile
     from commonplace.writing.replacing import Folder
 
@@ -168,7 +169,24 @@ class Changer:
                 base = folder.read(name) if folder is not None else None
         except OSError as error:
             raise unavailable(error, target.path) from error
-        return self._entry(target, change, base, plan(base)).receipt.replace(id="")
+        return self._entry(target, change, base, plan(base)).shown.replace(id="")
+
+    def history(self, *, settled: bool = False) -> History:
+        """All changes; ``settled`` first finds out whether the last one was made.
+
+        Raises :class:`~commonplace.errors.UnavailableError` where the journal cannot be read.
+        """
+        try:
+            last, marked = self.journal.last() if settled else (None, True)
+            if last is not None and not marked:
+                with suppress(UnavailableError), self.locked(self.journal.path):
+                    pass
+            return self.journal.entries()
+        except OSError as error:
+            raise UnavailableError(
+                f"the journal of changes cannot be read: {error.strerror or error}",
+                hint=f"see that this user may read {self.journal.path}",
+            ) from error
 
     @contextmanager
     def locked(self, what: str) -> Iterator[None]:
@@ -199,8 +217,8 @@ class Changer:
         proposal = plan(base)
         entry = self._entry(target, change, base, proposal)
         if entry.was == entry.becomes:
-            return entry.receipt.replace(id="")
-        if reason := self._veto(entry.receipt):
+            return entry.shown.replace(id="")
+        if reason := self._veto(entry.shown):
             raise Refused(f"a plugin refuses this change: {reason}", kind="veto")
         with opened_folder(self.workspace, above, make=proposal.data is not None) as folder:
             if folder is None:
@@ -211,14 +229,14 @@ class Changer:
             except BaseException as error:
                 with suppress(OSError):
                     if self._settle(entry) and isinstance(error, OSError):
-                        return entry.receipt
+                        return entry.shown
                 raise
             if not made:
-                return entry.receipt if self._settle(entry) else None
+                return entry.shown if self._settle(entry) else None
             with suppress(OSError):  # the next writer sees from the files that it was done
                 self.journal.done(entry.receipt.id)
                 folder.delete(_draft(entry))
-        return entry.receipt
+        return entry.shown
 
     def _entry(
         self, target: Target, change: Change, base: bytes | None, proposal: Proposal
@@ -317,11 +335,13 @@ class Changer:
             return False
         folder.swap(draft, name)
         self.journal.keep(entry.receipt.id, name, folder.read(draft) or b"")
-        later = read_note(folder.read(name), entry.receipt.path).lines
+        later = map(comparable, read_note(folder.read(name), entry.receipt.path).lines)
         before, after = (
-            set(split_lines(run.text)) for run in (entry.receipt.before, entry.receipt.after)
+            set(split_lines(comparable(run.text)))
+            for run in (entry.receipt.before, entry.receipt.after)
         )
-        return (after - before).issubset(later) and (before - after).isdisjoint(later)
+        there = set(later)
+        return (after - before) <= there and there.isdisjoint(before - after)
 
 
 def _commit(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from commonplace.errors import WriteRefusedError
 from commonplace.model.search import cited
 from commonplace.model.tuples import NamedTuple
+from commonplace.writing.notefile import comparable, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -128,17 +129,17 @@ def cited_run(
     that have it are meant, if they are the only ones. Raises
     :class:`~commonplace.errors.WriteRefusedError` where no lines fit the citation, or several.
     """
-    shown = cited(path, start, end)
+    citation = cited(path, start, end)
     inside = 1 <= start <= end <= len(lines)
     if was is None:
         if not inside:
             raise WriteRefusedError(
-                f"{shown} does not fit: the note has {len(lines)} line{'s' * (len(lines) != 1)}",
+                f"{citation} does not fit: the note has {len(lines)} line{'s' * (len(lines) != 1)}",
                 kind="citation",
                 hint=f"search again, or read the note: commonplace get {path}",
             )
         if not "".join(lines[start - 1 : end]).strip():
-            raise WriteRefusedError(f"{shown} is blank", kind="citation", hint="cite a line")
+            raise WriteRefusedError(f"{citation} is blank", kind="citation", hint="cite a line")
         return start - 1, end
     wanted = [_plain(line) for line in was.strip("\n").split("\n")]
     if inside and [_plain(line) for line in lines[start - 1 : end]] == wanted:
@@ -151,13 +152,14 @@ def cited_run(
     now = "".join(lines[start - 1 : end]).strip("\n") if inside else ""
     found = f"now it is {_quoted(now)}" if not fits else f"{len(fits)} places have that text"
     raise WriteRefusedError(
-        f"{shown} has changed: it was {_quoted(was)}, {found}",
+        f"{citation} has changed: it was {_quoted(was)}, {found}",
         kind="changed",
         hint="read the note again, and cite the lines as they are now",
     )
 
 
 def _quoted(text: str) -> str:
+    text = shown(text)
     return repr(text if len(text) <= 400 else f"{text[:400]}…")
 
 
@@ -210,8 +212,8 @@ def removed(lines: Sequence[str], first: int, last: int) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    """What a line says, without its marker and its letters' case."""
-    text = _COMMENT.sub("", text).strip()
+    """What a line says, without its marker and its letters' case, in whatever bytes."""
+    text = _COMMENT.sub("", comparable(text)).strip()
     found = _MARKER.match(text)
     assert found is not None, "the pattern matches the empty string"
     return " ".join(text[found.end() :].split()).rstrip(".").casefold()
@@ -242,7 +244,8 @@ def similar_entries(lines: Sequence[str], path: str, text: str) -> Iterator[Simi
             continue
         theirs = set(_WORDS(said))
         if len(words) > 2 and len(words & theirs) * 5 >= len(words | theirs) * 4:
-            yield Similar(cited(path, start + 1, end), " ".join("".join(run).split()), exact=False)
+            text = " ".join(shown("".join(run)).split())
+            yield Similar(cited(path, start + 1, end), text, exact=False)
 
 
 def _said(lines: Sequence[str]) -> str:

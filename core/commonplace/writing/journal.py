@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from commonplace.dirs import make_private_folder
 from commonplace.model.receipts import ORIGINS, Lines, Receipt, lowest
 from commonplace.model.tuples import NamedTuple
-from commonplace.writing.notefile import split_lines
+from commonplace.writing.notefile import comparable, shown, split_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -41,6 +41,15 @@ class Entry(NamedTuple):
     was: str
     becomes: str
     around: tuple[str, str] = ("", "")
+
+    @property
+    def shown(self) -> Receipt:
+        """The receipt as readers see it: bytes that are no UTF-8 stand in it as letters."""
+        before, after = self.receipt.before, self.receipt.after
+        return self.receipt.replace(
+            before=before.replace(text=shown(before.text)),
+            after=after.replace(text=shown(after.text)),
+        )
 
 
 class History(list[Entry]):
@@ -252,11 +261,12 @@ def origin_of_lines(entries: Sequence[Entry], lines: Iterable[str], *, damaged: 
     """
     if damaged:
         return ORIGINS[-1]
-    texts = {line.strip() for line in lines} - {""}
+    texts = {comparable(line).strip() for line in lines} - {""}
     found: list[Origin] = ["owner"]
     for entry in entries:
         before, after = (
-            set(split_lines(run.text)) for run in (entry.receipt.before, entry.receipt.after)
+            set(split_lines(comparable(run.text)))
+            for run in (entry.receipt.before, entry.receipt.after)
         )
         if not texts.isdisjoint(line.strip() for line in after - before):
             found.append(entry.receipt.origin)

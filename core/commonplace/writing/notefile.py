@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import codecs
 import os
+import re
+from contextlib import suppress
 from itertools import takewhile
 from typing import TYPE_CHECKING
+from unicodedata import normalize
 
 from commonplace.errors import WriteRefusedError
 from commonplace.files.left_out import holds_notes
+from commonplace.files.reading import MARKS, OF_ESCAPES, decode, looks_western
 from commonplace.files.roots import day_of, find_roots
 from commonplace.model.receipts import Lines
 from commonplace.model.tuples import NamedTuple
@@ -19,25 +23,24 @@ if TYPE_CHECKING:
 
     from commonplace.config.settings import Settings
 
-_WIDE = (
-    # The longer first: the mark of UTF-32 begins with that of UTF-16.
-    (codecs.BOM_UTF32_LE, "utf-32-le"),
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
+WESTERN = "cp1252"
+"""The encoding of a note in which no byte beyond ASCII is UTF-8: Windows-1252, so Latin-1, too."""
+
+_ESCAPED = re.compile("[\udc80-\udcff]")
 
 
 class NoteFile(NamedTuple):
     """The lines of a file, with their ends, and how they become its bytes again.
 
-    ``mark`` is the byte order mark. Bytes that are no UTF-8 become lone surrogates, so that lines
-    that are not touched keep their bytes whatever they are.
+    ``mark`` is the byte order mark; ``encoding`` is ``""`` where it is not known. Bytes that are no
+    UTF-8 in a file that is not :data:`WESTERN` become lone surrogates, so that lines that are not
+    touched keep their bytes whatever they are; :func:`shown` gives what a reader sees.
     """
 
     lines: tuple[str, ...] = ()
     encoding: str = "utf-8"
     mark: bytes = b""
+    path: str = ""
 
     @property
     def newline(self) -> str:
@@ -49,10 +52,52 @@ class NoteFile(NamedTuple):
         """The same file with other lines."""
         return self._replace(lines=tuple(lines))
 
+    @property
+    def is_mixed(self) -> bool:
+        """Whether some bytes are no UTF-8, and others may be."""
+        return _ESCAPED.search("".join(self.lines)) is not None
+
     def data(self) -> bytes:
-        """The bytes of the file."""
-        errors = "surrogateescape" if self.encoding == "utf-8" else "strict"
-        return self.mark + "".join(self.lines).encode(self.encoding, errors)
+        """The bytes of the file, which are read as its lines.
+
+        Raises :class:`~commonplace.errors.WriteRefusedError` where its encoding lacks a character.
+        """
+        if not self.encoding:
+            raise _no_text(self.path, "is neither UTF-8 nor UTF-16 nor Western European text")
+        text = "".join(self.lines)
+        try:
+            data = self.restored()
+            is_read = decode(data) == (comparable if self.encoding == WESTERN else shown)(text)
+        except UnicodeEncodeError as error:
+            sign = error.object[error.start]
+            raise self.unfit(f"which has no {sign!r} (U+{ord(sign):04X})") from error
+        except OSError:
+            is_read = False
+        if not is_read:
+            raise self.unfit("and with this text it would be taken for another encoding")
+        return data
+
+    def restored(self) -> bytes:
+        """The bytes of these lines, however they are read; raises ``UnicodeEncodeError``."""
+        text = "".join(self.lines)
+        if self.encoding == WESTERN:
+            # A letter and its accent may be typed as two characters: it has only both in one.
+            return self.mark + comparable(text).encode(WESTERN)
+        errors = "surrogateescape" if self.encoding in ("utf-8", "") else "strict"
+        return self.mark + text.encode(self.encoding or "utf-8", errors)
+
+    def unfit(self, why: str, hint: str = "") -> WriteRefusedError:
+        """The refusal of a text that does not fit into the encoding of the file."""
+        from shlex import quote
+
+        said, how = self.encoding.upper(), "save it as UTF-8 in an editor first"
+        if self.encoding == WESTERN:
+            name, new = quote(self.path), quote(f"{self.path}.new")
+            said, how = "Windows-1252 (Latin-1)", "make the note UTF-8 first, in its folder: "
+            how += f"iconv -f CP1252 -t UTF-8 {name} > {new} && mv {new} {name}"
+        return WriteRefusedError(
+            f"{self.path} is in {said}, {why}", kind="encoding", hint=hint or how
+        )
 
 
 def read_note(data: bytes | None, path: str) -> NoteFile:
@@ -61,24 +106,51 @@ def read_note(data: bytes | None, path: str) -> NoteFile:
     Raises :class:`~commonplace.errors.WriteRefusedError` for bytes that are no text.
     """
     if not data:
-        return NoteFile()
-    for mark, encoding in _WIDE:
+        return NoteFile(path=path)
+    for mark, encoding in MARKS:
         if data.startswith(mark):
             try:
                 text = data[len(mark) :].decode(encoding)
             except UnicodeDecodeError as error:
                 raise _no_text(path) from error
-            return NoteFile(tuple(split_lines(text)), encoding, mark)
+            return NoteFile(tuple(split_lines(text)), encoding, mark, path)
     mark = codecs.BOM_UTF8 if data.startswith(codecs.BOM_UTF8) else b""
     if b"\0" in data:
         raise _no_text(path)
-    text = data[len(mark) :].decode("utf-8", "surrogateescape")
-    return NoteFile(tuple(split_lines(text)), "utf-8", mark)
+    text, encoding = _decoded(data[len(mark) :])
+    return NoteFile(tuple(split_lines(text)), encoding, mark, path)
 
 
-def _no_text(path: str) -> WriteRefusedError:
+def _decoded(data: bytes) -> tuple[str, str]:
+    """Text and encoding of what has neither a mark nor NUL, as :func:`decode` takes them."""
+    with suppress(UnicodeDecodeError):
+        return data.decode(), "utf-8"
+    with suppress(UnicodeDecodeError):
+        text = data.decode(WESTERN)
+        if looks_western(text):
+            return text, WESTERN
+    text = data.decode("utf-8", "surrogateescape")
+    with suppress(OSError):
+        decode(data)
+        return text, "utf-8"
+    return text, ""
+
+
+def shown(text: str) -> str:
+    """``text`` of a note as a search shows it: stray bytes are letters of Western Europe."""
+    return text if text.isascii() else text.translate(OF_ESCAPES)
+
+
+def comparable(text: str) -> str:
+    """``text`` so that what a reader cannot tell apart is equal, whatever its bytes are."""
+    return text if text.isascii() else normalize("NFC", shown(text))
+
+
+def _no_text(
+    path: str, why: str = "is no text that can be changed line by line"
+) -> WriteRefusedError:
     return WriteRefusedError(
-        f"{path} is no text that can be changed line by line",
+        f"{path} {why}",
         kind="not_text",
         hint="save it as UTF-8 in an editor first",
     )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from commonplace.errors import WriteRefusedError
+from commonplace.errors import CallerError, WriteRefusedError
 from commonplace.model.tuples import NamedTuple
 from commonplace.text.instructions import instruction_in
 from commonplace.text.redaction import redact
-from commonplace.writing.notefile import changed_lines, read_note, split_lines
+from commonplace.writing.notefile import WESTERN, changed_lines, read_note, split_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -22,10 +23,14 @@ LONGEST_TEXT = 100_000
 LONGEST_CHANGE = 2_000_000
 """Characters of the lines that one change of a file adds."""
 
+_LONGEST_HEADING = 200
+_LONGEST_WHY = 500
+
 # Tab, line feed and carriage return are text.
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _MASKED = "secrets in it were masked"
+_KEEPING = "make its bytes by read_note(data, path).with_lines(lines).data() (commonplace.plugin)"
 
 
 class Screened(NamedTuple):
@@ -75,6 +80,28 @@ def check_characters(text: str) -> None:
         )
 
 
+def checked_heading(heading: str, origin: Origin, patterns: tuple[str, ...] = ()) -> str:
+    """A heading as it may be written; raises as :func:`screened` and :func:`refuse_instruction`.
+
+    Raises :class:`~commonplace.errors.CallerError` for several lines or more than 200 characters.
+    """
+    if not heading:
+        return ""
+    check_characters(heading)
+    if "\n" in heading or len(heading) > _LONGEST_HEADING:
+        raise CallerError(
+            f"the heading is not one line of at most {_LONGEST_HEADING} characters",
+        )
+    named = screened(heading, origin, patterns)
+    refuse_instruction(named.suspicion)
+    return named.text
+
+
+def checked_reason(why: str, patterns: tuple[str, ...] = ()) -> str:
+    """A reason as the journal keeps it: on one line, masked, without half characters."""
+    return redact(" ".join(_SURROGATE.sub("\ufffd", why).split()), patterns)[:_LONGEST_WHY]
+
+
 def refuse_instruction(suspicion: str) -> None:
     """Raise :class:`~commonplace.errors.WriteRefusedError` if there is a suspicion."""
     if suspicion:
@@ -100,8 +127,12 @@ def screened_change(
     """
     if data is None or data == base:
         return data, ()
-    note = read_note(data, path)
-    old = read_note(base, path).lines
+    if not isinstance(data, bytes):
+        raise CallerError(f"edit must give bytes or None, not {type(data).__name__}")
+    note, former = read_note(data, path), read_note(base, path)
+    old = former.lines
+    if former.lines and note.is_mixed and not former.is_mixed:
+        raise former.unfit("and the change would add another encoding", _KEEPING)
     _, after = changed_lines(old, note.lines)
     known = set(old)
     lines = list(note.lines[: after.start - 1])
@@ -109,6 +140,8 @@ def screened_change(
     for run, is_new in _runs(note.lines[after.start - 1 : after.end], known):
         text = "".join(run)
         if is_new and text.strip():
+            if WESTERN == note.encoding == former.encoding and _is_utf_8(text):
+                raise former.unfit("and the change would add UTF-8", _KEEPING)
             checked = screened(text, origin, patterns, longest=LONGEST_CHANGE)
             refuse_instruction(checked.suspicion)
             notes += checked.notes
@@ -116,7 +149,14 @@ def screened_change(
                 text = redact(text, patterns)
         lines += split_lines(text)
     lines += note.lines[after.end :]
-    return note.with_lines(lines).data(), notes[:1]
+    return (note.with_lines(lines).data() if notes else data), notes[:1]
+
+
+def _is_utf_8(text: str) -> bool:
+    """Whether a text that was read as :data:`WESTERN` was written as UTF-8."""
+    with suppress(UnicodeError):
+        return text.encode(WESTERN).decode() != text
+    return False
 
 
 def _runs(lines: Sequence[str], known: set[str]) -> Iterator[tuple[list[str], bool]]:

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 
 from commonplace.errors import WriteRefusedError
 from commonplace.writing.journal import digest_of
-from commonplace.writing.notefile import NoteFile, read_note, split_lines
+from commonplace.writing.notefile import (
+    WESTERN,
+    NoteFile,
+    comparable,
+    read_note,
+    shown,
+    split_lines,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,18 +85,15 @@ def undone_note(entries: Sequence[Entry], entry: Entry, base: bytes | None) -> b
     at = receipt.after.start - 1 if exact else _position(entries, entry, base, note.lines)
     size = receipt.after.end - receipt.after.start + 1
     before = split_lines(receipt.before.text)
+    if not (exact or note.is_mixed):
+        before = [*map(shown, before)]  # the note may have been converted since
     above, below = [*note.lines[:at]], note.lines[at + size :]
     if before and above and not above[-1].endswith("\n"):
         above[-1] += note.newline  # what was restored must not become part of that line
     if before and below and not before[-1].endswith("\n"):
         before[-1] += note.newline  # it was the last line, and no longer is
     restored = note.with_lines([*above, *before, *below])
-    if exact:
-        return _of_digest(restored, entry)
-    try:
-        return restored.data()
-    except UnicodeEncodeError as error:
-        raise _changed(entry, f"the note is now in {note.encoding}") from error
+    return (_of_digest if exact else _of_now)(restored, entry)
 
 
 def is_undone(entries: Sequence[Entry], id_: str) -> bool:
@@ -105,14 +109,24 @@ _FORMS = (
     ("utf-16-be", b"\xfe\xff"),
     ("utf-32-le", b"\xff\xfe\0\0"),
     ("utf-32-be", b"\0\0\xfe\xff"),
+    (WESTERN, b""),
+    (WESTERN, b"\xef\xbb\xbf"),
 )
+
+
+def _of_now(note: NoteFile, entry: Entry) -> bytes:
+    """The bytes of the note in the encoding that it has now."""
+    try:
+        return note.restored()
+    except UnicodeEncodeError as error:
+        raise _changed(entry, f"the note is now in {note.encoding}") from error
 
 
 def _of_digest(note: NoteFile, entry: Entry) -> bytes:
     """The bytes of the note as they were before ``entry``, whatever their encoding was."""
     for form in (note, *(NoteFile(note.lines, encoding, mark) for encoding, mark in _FORMS)):
         with suppress(UnicodeEncodeError):
-            data = form.data()
+            data = form.restored()
             if digest_of(data) == entry.was:
                 return data
     raise _changed(entry, "its bytes cannot be restored")
@@ -121,13 +135,15 @@ def _of_digest(note: NoteFile, entry: Entry) -> bytes:
 def _position(entries: Sequence[Entry], entry: Entry, base: bytes, lines: Sequence[str]) -> int:
     """Where the lines of ``entry`` stand now, counted from 0."""
     receipt = entry.receipt
-    wanted = split_lines(receipt.after.text)
+    wanted = split_lines(comparable(receipt.after.text))
     size = len(wanted)
     known = _by_journal(entries, entry, digest_of(base))
     if known is not None:
         return known
-    fits = [at for at in range(len(lines) - size + 1) if [*lines[at : at + size]] == wanted]
-    beside = [at for at in fits if _neighbours(lines, at, size) == entry.around]
+    lines = [*map(comparable, lines)]
+    around = (comparable(entry.around[0]), comparable(entry.around[1]))
+    fits = [at for at in range(len(lines) - size + 1) if lines[at : at + size] == wanted]
+    beside = [at for at in fits if _neighbours(lines, at, size) == around]
     if len(beside) == 1:
         return beside[0]
     if len(fits) == 1 and size:
@@ -166,7 +182,7 @@ def _changed(entry: Entry, why: str) -> WriteRefusedError:
     receipt = entry.receipt
     return WriteRefusedError(
         f"the change {receipt.id} of {receipt.path} cannot be undone: {why}; it made "
-        f"{receipt.after.text[:400]!r} of {receipt.before.text[:400]!r}",
+        f"{shown(receipt.after.text[:400])!r} of {shown(receipt.before.text[:400])!r}",
         kind="changed",
         hint="undo the later changes first, or edit the note by hand: commonplace journal",
     )

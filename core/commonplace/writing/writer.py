@@ -7,11 +7,11 @@ from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from commonplace.errors import CallerError, CommonplaceError, UnavailableError
+from commonplace.errors import CallerError, CommonplaceError
 from commonplace.errors import WriteRefusedError as Refused
 from commonplace.files.reading import split_citation
 from commonplace.model.receipts import ORIGINS, Receipt, lowest
-from commonplace.text.redaction import redact
+from commonplace.text.query import check_numbers, check_optional_texts, check_shares, check_texts
 from commonplace.writing.changing import Change, Changer, Proposal
 from commonplace.writing.entries import (
     Entry,
@@ -25,7 +25,8 @@ from commonplace.writing.entries import (
 from commonplace.writing.journal import Journal, journal_path, origin_of_lines
 from commonplace.writing.notefile import NoteFile, Places, read_note
 from commonplace.writing.screening import (
-    check_characters,
+    checked_heading,
+    checked_reason,
     refuse_instruction,
     screened,
     screened_change,
@@ -40,9 +41,6 @@ if TYPE_CHECKING:
     from commonplace.model.receipts import Action, Origin
     from commonplace.model.reports import NoteText
     from commonplace.writing.changing import Target
-    from commonplace.writing.journal import History
-
-_LONGEST_WHY = 500
 
 
 class WritableMemory(Protocol):
@@ -71,7 +69,8 @@ class Writer:
     All methods raise :class:`~commonplace.errors.WriteRefusedError` for a change that is not made
     (its ``kind`` says why), :class:`~commonplace.errors.PathNotAllowedError` for what is no note of
     the workspace, and :class:`~commonplace.errors.UnavailableError` where file or journal cannot
-    be written. The notes are then unchanged. Threads may share a writer.
+    be written. The notes are then unchanged. An argument of a wrong type is a
+    :class:`~commonplace.errors.CallerError` that names it. Threads may share a writer.
     """
 
     def __init__(
@@ -83,6 +82,9 @@ class Writer:
         allowed: bool | None,
         clock: Callable[[], float],
     ) -> None:
+        check_texts(who=who)
+        if allowed not in (True, False, None):
+            raise CallerError(f"allowed must be True, False or None, not {allowed!r:.40}")
         settings = memory.settings
         self.origin: Origin = origin
         self.who = who
@@ -95,13 +97,10 @@ class Writer:
         self._allowed = usual if allowed is None else allowed
         self._get = memory.get
         self._places = Places(settings, clock)
-        self._journal = Journal(
-            journal_path(settings.state_dir, settings.workspace), settings.workspace
-        )
         self._changer = Changer(
             settings.workspace,
             settings.search.notes.rules,
-            self._journal,
+            Journal(journal_path(settings.state_dir, settings.workspace), settings.workspace),
             veto=memory.host.veto,
             clock=clock,
         )
@@ -139,21 +138,15 @@ class Writer:
         What memory holds already is refused; nearly the same is named in the receipt's notes.
         Compared are the file itself, ``MEMORY.md`` and the fourteen latest logs.
         """
+        check_texts(text=text, why=why)
+        check_optional_texts(heading=heading, source=source)
+        check_shares(importance=importance)
         self._check_allowed()
         if kind not in ("log", "entry"):
             raise CallerError(f"there is no kind {kind!r}", hint="it is log or entry")
-        if importance is not None and not 0 <= importance <= 1:
-            raise CallerError("the importance is not a number from 0 to 1")
         origin = self._origin_with(source)
         checked = screened(text, origin, self._patterns)
-        title = heading or ""
-        if title:
-            check_characters(title)
-            if "\n" in title or len(title) > 200:
-                raise CallerError("the heading is not one line of at most 200 characters")
-            named = screened(title, origin, self._patterns)
-            refuse_instruction(named.suspicion)
-            title = named.text
+        title = checked_heading(heading or "", origin, self._patterns)
         if kind == "entry":
             refuse_instruction(checked.suspicion)
         entry = Entry(checked.text, importance, checked.suspicion)
@@ -184,6 +177,7 @@ class Writer:
         ``was`` is the text of these lines when they were read: if they have moved since, they are
         found by it; if they have changed, the correction is refused.
         """
+        check_texts(new=new)
         return self._edit("correct", citation, was, new, source, why, replaced)
 
     def supersede(
@@ -199,6 +193,7 @@ class Writer:
 
         ``was`` is as for :meth:`correct`.
         """
+        check_texts(new=new)
         change = partial(superseded, day=self._places.today)
         return self._edit("supersede", citation, was, new, source, why, change)
 
@@ -221,9 +216,12 @@ class Writer:
         so, or ``"last"``: the last change that is no undo and was not undone. An undo can be undone
         by its id. Refused where the lines have changed since, or the change was undone already.
         """
+        id_ = receipt.id if isinstance(receipt, Receipt) else receipt
+        if not isinstance(id_, str):
+            raise CallerError(f"receipt must be a receipt or its id, not {id_!r:.40}")
+        check_texts(why=why)
         self._check_allowed()
-        id_ = receipt if isinstance(receipt, str) else receipt.id
-        found = find_receipt(self._entries(settled=True), id_)
+        found = find_receipt(self._changer.history(settled=True), id_)
         if ORIGINS.index(found.receipt.origin) < ORIGINS.index(self.origin):
             raise Refused(
                 f"the change {found.receipt.id} was made on the word of the {found.receipt.origin}",
@@ -233,7 +231,7 @@ class Writer:
         target = self._changer.target(found.receipt.path)
 
         def plan(base: bytes | None) -> Proposal:
-            entries = self._entries()
+            entries = self._changer.history()
             data = undone_note(entries, found, base)
             return Proposal(data, self.origin, undoes=found.receipt.id)
 
@@ -249,6 +247,12 @@ class Writer:
         The lines that it adds are checked as in :meth:`remember`; one that reads like an
         instruction is refused, if it is not the owner's.
         """
+        check_texts(path=path, why=why)
+        if not callable(edit):
+            raise CallerError(
+                f"edit must be a function of the bytes of the note, not {edit!r:.40}",
+                hint="return the new bytes: lambda data: (data or b'') + b'more'",
+            )
         self._check_allowed()
         target = self._changer.target(path)
 
@@ -271,13 +275,15 @@ class Writer:
 
     def journal(self, *, path: str | None = None, limit: int | None = None) -> Sequence[Receipt]:
         """The receipts of all changes, newest first; of the note at ``path``, at most ``limit``."""
+        check_optional_texts(path=path)
+        check_numbers(0, limit=limit)
         stored = None if path is None else self._changer.cited(split_citation(path)[0]).path
         found = [
-            entry.receipt
-            for entry in reversed(self._entries(settled=True))
+            entry.shown
+            for entry in reversed(self._changer.history(settled=True))
             if stored is None or entry.receipt.path == stored
         ]
-        return found if limit is None else found[: max(0, limit)]
+        return found if limit is None else found[:limit]
 
     def origin_of(self, citation: str) -> Origin:
         """On whose word the cited text stands, by the journal and by where it is.
@@ -285,6 +291,7 @@ class Writer:
         Notes are the owner's, but for lines that others wrote through a writer: ``external`` while
         the journal is damaged. Raises as ``Memory.get`` does where nothing is cited.
         """
+        check_texts(citation=citation)
         trust = self._get(citation).trust
         if trust == "session":
             return "session"
@@ -292,7 +299,7 @@ class Writer:
             return "external"
         path, start, end = split_citation(citation)
         stored = self._changer.cited(path).path
-        history = self._entries()
+        history = self._changer.history()
         entries = [one for one in history if one.receipt.path == stored]
         if not (history.damaged or any(one.receipt.origin != "owner" for one in entries)):
             return "owner"
@@ -312,6 +319,8 @@ class Writer:
         why: str,
         change: Callable[..., list[str]],
     ) -> Receipt:
+        check_texts(citation=citation, why=why)
+        check_optional_texts(was=was, source=source)
         self._check_allowed()
         path, start, end = split_citation(citation)
         if start is None or end is None:
@@ -350,7 +359,7 @@ class Writer:
         why: str,
         plan: Callable[[bytes | None], Proposal],
     ) -> Receipt:
-        reason = redact(" ".join(why.split()), self._patterns)[:_LONGEST_WHY]
+        reason = checked_reason(why, self._patterns)
         make = self._changer.preview if self._previews else self._changer.make
         return make(target, Change(action, self.who, reason), plan)
 
@@ -385,16 +394,3 @@ class Writer:
         with suppress(CommonplaceError, OSError):
             return self._changer.read(self._changer.target(path))
         return NoteFile()
-
-    def _entries(self, *, settled: bool = False) -> History:
-        try:
-            last, marked = self._journal.last() if settled else (None, True)
-            if last is not None and not marked:
-                with suppress(UnavailableError), self._changer.locked(self._journal.path):
-                    pass
-            return self._journal.entries()
-        except OSError as error:
-            raise UnavailableError(
-                f"the journal of changes cannot be read: {error.strerror or error}",
-                hint=f"see that this user may read {self._journal.path}",
-            ) from error

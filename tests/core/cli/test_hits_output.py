@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from commonplace.cli.commands.search import explained, notes_on, plain_hits, pretty_hits
 from commonplace.cli.jsonify import dumps, result_json
 from commonplace.cli.terminal import Style
@@ -87,10 +89,17 @@ def test_what_was_added_and_passed_is_summed_up() -> None:
 
 
 def test_json_can_be_written_to_any_stream_and_read_back() -> None:
-    awkward = {"a": "传感器 \udc80 \U0001f600"}
+    awkward = {"a": "传感器 \U0001f600"}
     for encoding in ("utf-8", "ascii", "latin-1", None):
         written = dumps(awkward, encoding).encode(encoding or "ascii", "backslashreplace")
         assert json.loads(written.decode(encoding or "ascii")) == awkward
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
+def test_json_has_no_half_of_a_character(encoding: str) -> None:
+    written = dumps({"\udc80": ["gr\udcfcn \ud83d\ude00"]}, encoding)
+    assert json.loads(written) == {"\ufffd": ["gr\ufffdn \U0001f600"]}
+    assert "\\udc" not in written
 
 
 def test_plain_is_score_path_lines_and_snippet() -> None:

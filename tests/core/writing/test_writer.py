@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from commonplace import (
+    AsyncMemory,
     CallerError,
     Memory,
     PathNotAllowedError,
@@ -19,7 +22,6 @@ from commonplace.errors import WriteRefusedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 LOG = "memory/2026-11-22.md"
 
@@ -433,6 +435,61 @@ def test_wrong_arguments_are_the_callers(writer: Writer) -> None:
             writer.forget(citation)
     with pytest.raises(WriteRefusedError, match="no change has an id"):
         writer.undo("")
+
+
+ONE = "memory/a.md#L1"
+WRONG: tuple[tuple[str, tuple[Any, ...], dict[str, Any]], ...] = (
+    *(("remember", (wrong,), {}) for wrong in (None, b"x", 3, Path("x"), ["x"])),
+    *(("remember", ("x",), {name: 3}) for name in ("kind", "heading", "source", "why")),
+    *(("remember", ("x",), {"importance": wrong}) for wrong in ("0.5", True, [1])),
+    *(("correct", (ONE, wrong), {}) for wrong in (None, b"x", 3, Path("x"))),
+    *(("supersede", (ONE, wrong), {}) for wrong in (None, b"x", 3, Path("x"))),
+    *((name, (wrong, "x"), {}) for name in ("correct", "supersede") for wrong in (None, b"x", 3)),
+    *(("forget", (wrong,), {}) for wrong in (None, b"x", 3, Path("memory/a.md"))),
+    *(("correct", (ONE, "x"), {name: b"x"}) for name in ("was", "source", "why")),
+    ("forget", (ONE,), {"was": 3}),
+    ("forget", (ONE,), {"why": None}),
+    *(("undo", (wrong,), {}) for wrong in (None, b"x", 3)),
+    ("undo", ("last",), {"why": None}),
+    ("change", (Path("memory/a.md"), bytes), {"why": ""}),
+    ("change", ("memory/a.md", b"x"), {"why": ""}),
+    ("change", ("memory/a.md", lambda _: "text"), {"why": ""}),
+    ("change", ("memory/a.md", lambda old: old), {"why": None}),
+    ("journal", (), {"path": Path("memory/a.md")}),
+    *(("journal", (), {"limit": wrong}) for wrong in ("3", 1.5, -1)),
+    *(("origin_of", (wrong,), {}) for wrong in (None, b"x", Path("memory/a.md"))),
+)
+
+
+@pytest.mark.parametrize(("name", "given", "named"), WRONG)
+def test_arguments_of_a_wrong_type_are_named_and_nothing_is_written(
+    name: str,
+    given: tuple[Any, ...],
+    named: dict[str, Any],
+    memory: Memory,
+    workspace: Path,
+) -> None:
+    put(workspace, "memory/a.md", "one\n")
+    writer = memory.writer(who="test")
+    for one in (writer, writer.preview()):
+        with pytest.raises(CallerError, match=r"must be|must give|there is no kind") as raised:
+            getattr(one, name)(*given, **named)
+        assert not isinstance(raised.value, WriteRefusedError)
+    assert files(workspace) == {"memory/a.md": b"one\n"}
+
+
+@pytest.mark.parametrize("wrong", [{"who": None}, {"who": b"x"}, {"origin": 3}, {"allowed": "no"}])
+def test_a_writer_of_wrong_types_is_the_callers_fault(
+    wrong: dict[str, Any], memory: Memory
+) -> None:
+    with pytest.raises(CallerError, match=r"must be|there is no origin"):
+        memory.writer(**{"who": "test", **wrong})
+    with pytest.raises(CallerError, match=r"must be|there is no origin"):
+        asyncio.run(AsyncMemory(memory).writer(**{"who": "test", **wrong}))
+
+
+def test_a_reason_is_kept_without_half_characters(writer: Writer) -> None:
+    assert writer.remember("one", why="gr\udcfcn").why == "gr\ufffdn"
 
 
 def test_what_was_written_is_found_by_the_next_search(memory: Memory, writer: Writer) -> None:

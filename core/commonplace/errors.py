@@ -61,6 +61,11 @@ def suggest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:
     return next(iter(get_close_matches(word, list(known), n=1, cutoff=cutoff)), "")
 
 
+def counted(number: int, thing: str, things: str = "") -> str:
+    """``1 note``, ``2 notes``; ``things`` where more of them do not end with an s alone."""
+    return f"{number} {thing}" if number == 1 else f"{number} {things or f'{thing}s'}"
+
+
 def how_to_install(requirement: str) -> str:
     """The command that adds ``requirement`` (``commonplace[vectors]``) to this very Python.
 

@@ -4,7 +4,6 @@ from commonplace.cli.context import Context as Context
 from commonplace.cli.parser import UsageError as UsageError
 from commonplace.cli.parser import positive_int as positive_int
 from commonplace.cli.terminal import columns as columns
-from commonplace.cli.terminal import count as count
 from commonplace.config.json5 import UnreadableError as UnreadableError
 from commonplace.config.json5 import parse_json5 as parse_json5
 from commonplace.config.paths import state_dir as state_dir
@@ -57,6 +56,7 @@ from commonplace.errors import ProviderErrorKind as ProviderErrorKind
 from commonplace.errors import ScopeDeniedError as ScopeDeniedError
 from commonplace.errors import UnavailableError as UnavailableError
 from commonplace.errors import WriteRefusedError as WriteRefusedError
+from commonplace.errors import counted as counted
 from commonplace.errors import how_to_install as how_to_install
 from commonplace.errors import reason_of as reason_of
 from commonplace.files.changed import scan_paths as scan_paths

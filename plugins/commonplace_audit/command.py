@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, get_args
 
-from commonplace.plugin import UsageError, count, positive_int
+from commonplace.plugin import UsageError, counted, positive_int
 from commonplace_audit.findings import KINDS, Kind
 from commonplace_audit.staleness import LARGEST
 
@@ -94,20 +94,20 @@ def _show(found: Audit, context: Context) -> None:
         for line in lines[:_SHOWN]:
             context.line(f"    {line}")
         if len(lines) > _SHOWN:
-            context.line(f"    … {count(len(lines) - _SHOWN, 'more line')}: --diff prints all")
+            context.line(f"    … {counted(len(lines) - _SHOWN, 'more line')}: --diff prints all")
     for path, reason in found.unreadable:
         context.note(f"{path} is not audited: {reason}")
     if found.silenced:
-        context.note(f"{count(found.silenced, 'finding')} silenced by <!-- audit: ignore -->")
+        context.note(f"{counted(found.silenced, 'finding')} silenced by <!-- audit: ignore -->")
     if not found.findings:
-        context.line(f"nothing found in {count(found.notes, 'note')}")
+        context.line(f"nothing found in {counted(found.notes, 'note')}")
         if not found.notes:
             context.note("there are no notes: commonplace status says where they are looked for")
         return
     kinds = Counter(finding.kind for finding in found.findings)
     parts = ", ".join(f"{kinds[kind]} {kind}" for kind in KINDS if kinds[kind])
-    total = count(len(found.findings), "finding")
-    context.line(f"{total} in {count(found.notes, 'note')}: {parts}. Nothing was changed.")
+    total = counted(len(found.findings), "finding")
+    context.line(f"{total} in {counted(found.notes, 'note')}: {parts}. Nothing was changed.")
     if any(finding.diff for finding in found.findings):
         context.note(
             "to apply diffs: commonplace audit --diff --only KIND > x.patch, review it, then "

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
-from commonplace.plugin import ENDINGS, NamedTuple, prose_lines
+from commonplace.plugin import ENDINGS, NamedTuple, counted, prose_lines
 from commonplace_audit.findings import AuditFinding, replaced, stem
 
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ class Links:
             last = int(lines[2] or lines[1])
             if last <= count:
                 return None
-            return Broken(f"{note.path} has {count} line{'s' * (count != 1)}, not {last}: {target}")
+            return Broken(f"{note.path} has {counted(count, 'line')}, not {last}: {target}")
         known = self._anchors.get(note.path)
         if known is None:
             known = self._anchors[note.path] = anchors_of(note.text)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from commonplace import UnavailableError
-from commonplace.plugin import NamedTuple
+from commonplace.plugin import NamedTuple, counted
 from commonplace_browse.changing import writer_of
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class Timeline:
             day = (first + timedelta(days=number)).isoformat()
             column, row = divmod(number + offset, 7)
             count = counts[day]
-            label = f"{day}: {count} entr{'y' if count == 1 else 'ies'}"
+            label = f"{day}: {counted(count, 'entry', 'entries')}"
             level = sum(count >= least for least in _LEVELS)
             cells.append(Cell(day, column * CELL, row * CELL, level, label, day == today))
         months = tuple(

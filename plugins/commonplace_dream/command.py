@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.plugin import CallerError, UsageError, count, positive_int
+from commonplace.plugin import CallerError, UsageError, counted, positive_int
 from commonplace_dream.gates import USUAL, Gates
 from commonplace_dream.proposal import apply, diff_of, digest_of, dream
 
@@ -126,7 +126,7 @@ def _chosen(steps: tuple[Step, ...], only: str) -> tuple[Step, ...]:
         raise UsageError(f"--only {only}: numbers of steps are wanted, such as 1,3") from None
     wrong = [number for number in numbers if not 1 <= number <= len(steps)]
     if wrong:
-        raise UsageError(f"--only {only}: there are {count(len(steps), 'step')}")
+        raise UsageError(f"--only {only}: there are {counted(len(steps), 'step')}")
     return tuple(steps[number - 1] for number in sorted(set(numbers)))
 
 
@@ -137,14 +137,14 @@ def _show(found: Dream, diff: list[str], context: Context) -> None:
         recalled = step.recalled
         days, questions = len(recalled.days), len(recalled.questions)
         context.line(
-            f"{number}. {step.source.citation}: recalled {count(recalled.times, 'time')} on "
-            f"{count(days, 'day')} by {count(questions, 'question')}"
+            f"{number}. {step.source.citation}: recalled {counted(recalled.times, 'time')} on "
+            f"{counted(days, 'day')} by {counted(questions, 'question')}"
         )
     for line in diff:
         context.line(line)
     if found.stale:
         context.line("")
-        context.line(f"{count(len(found.stale), 'line')} of {found.path} no question recalled:")
+        context.line(f"{counted(len(found.stale), 'line')} of {found.path} no question recalled:")
         for kept in found.stale[:_SHOWN]:
             context.line(f"  {kept.citation}  {kept.text}")
 

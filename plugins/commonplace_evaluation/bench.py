@@ -14,7 +14,7 @@ from commonplace.plugin import (
     Progress,
     UsageError,
     columns,
-    count,
+    counted,
     positive_int,
 )
 from commonplace_evaluation.comparing import CONFIDENCE, Difference, paired, rounded
@@ -289,18 +289,15 @@ def _about(benchmark: Benchmark, facts: dict[str, Any]) -> str:
 
 
 def _left_out(number: int) -> str:
-    verb = "is" if number == 1 else "are"
-    return (
-        f"{count(number, 'question')} without evidence, or with some that the file does not have, "
-        f"{verb} left out."
-    )
+    left = counted(number, "question is left out", "questions are left out")
+    return f"{left}: without evidence, or with some that the file does not have."
 
 
 def _lines(benchmark: Benchmark, tally: Tally, path: str, facts: dict[str, Any]) -> list[str]:
     name = f" ({facts['file']})" if facts["file"] else ""
-    counts = f"{count(tally.documents, 'document')}, {count(len(tally.answers), 'question')}"
+    counts = f"{counted(tally.documents, 'document')}, {counted(len(tally.answers), 'question')}"
     head = [
-        f"{benchmark.name}: {count(tally.corpora, 'corpus', 'corpora')}, {counts}",
+        f"{benchmark.name}: {counted(tally.corpora, 'corpus', 'corpora')}, {counts}",
         f"{path}: sha256 {facts['sha256']}{name}",
         "",
         _about(benchmark, facts),
@@ -332,6 +329,6 @@ def _write_report(path: str, benchmark: Benchmark, tally: Tally, facts: dict[str
             for system, of_system in facts["systems"].items()
         ],
     )
-    title = f"{benchmark.name}: {count(len(tally.answers), 'question')}"
+    title = f"{benchmark.name}: {counted(len(tally.answers), 'question')}"
     text = f"{_about(benchmark, facts)} sha256 {facts['sha256']}."
     write_report(path, title, [Section("Systems", _table(facts), chart, text)])

@@ -10,7 +10,7 @@ from commonplace.plugin import (
     CallerError,
     CommonplaceError,
     UsageError,
-    count,
+    counted,
     positive_int,
     write_whole,
 )
@@ -208,14 +208,14 @@ def _make(path: str, most: int, context: Context) -> None:
     drafts = draft_queries(texts, most)
     if not drafts:
         raise CallerError(
-            f"no queries can be drafted from {count(len(texts), 'note')}",
+            f"no queries can be drafted from {counted(len(texts), 'note')}",
             hint="--workspace names the folder of your notes; lines need five words and more",
         )
     write_whole(os.path.abspath(path), as_jsonl(drafts))
     context.note(_SMOKE_TEST)
     facts = {"path": path, "queries": len(drafts), "notes": len(texts)}
-    made = count(len(drafts), "query", "queries")
-    _print(context, facts, [f"{made} from {count(len(texts), 'note')}: {path}"])
+    made = counted(len(drafts), "query", "queries")
+    _print(context, facts, [f"{made} from {counted(len(texts), 'note')}: {path}"])
 
 
 def _tune(sets: list[EvalSet], context: Context) -> None:

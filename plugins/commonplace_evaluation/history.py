@@ -13,7 +13,7 @@ from datetime import datetime
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
-from commonplace.plugin import NamedTuple, columns, count, state_dir, write_whole
+from commonplace.plugin import NamedTuple, columns, counted, state_dir, write_whole
 from commonplace_evaluation.measures import METRICS, average
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ def history_lines(found: Mapping[str, Any]) -> list[str]:
             table.append([when, one["set"], str(one["queries"]), *cells, differs])
         lines = columns(table)
     if found["unreadable"]:
-        lines.append(f"{count(found['unreadable'], 'report')} could not be read")
+        lines.append(f"{counted(found['unreadable'], 'report')} could not be read")
     return lines
 
 

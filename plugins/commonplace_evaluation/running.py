@@ -12,7 +12,7 @@ from commonplace.plugin import (
     CommonplaceError,
     NamedTuple,
     Progress,
-    count,
+    counted,
     decode,
     engine_of,
     explained,
@@ -106,22 +106,22 @@ def run_sets(
         wanted = {span.path for query in evalset.queries for span in query.relevant}
         seconds = outcome.index_seconds + outcome.search_seconds
         context.err.write(
-            f"[{number}/{len(sets)}] {title}: {count(outcome.notes, 'note')}, "
-            f"{count(len(evalset.queries), 'query', 'queries')}, {seconds:.1f} s\n"
+            f"[{number}/{len(sets)}] {title}: {counted(outcome.notes, 'note')}, "
+            f"{counted(len(evalset.queries), 'query', 'queries')}, {seconds:.1f} s\n"
         )
         if not outcome.notes:
             context.note(f"no notes were indexed in {evalset.workspace}")
         elif missing := sorted(wanted - there):
             some = ", ".join(missing[:3]) + (", ..." if len(missing) > 3 else "")
             context.note(
-                f"{count(len(missing), 'relevant note')} not in {evalset.workspace}, so no search "
-                f"can find them: {some}"
+                f"{counted(len(missing), 'relevant note is', 'relevant notes are')} not in "
+                f"{evalset.workspace}, so no search can find what is missing: {some}"
             )
         if beyond:
             some = ", ".join(beyond[:3]) + (", ..." if len(beyond) > 3 else "")
             those = "run of relevant lines begins", "runs of relevant lines begin"
             context.note(
-                f"{count(len(beyond), *those)} after the end of the note, so no search can find "
+                f"{counted(len(beyond), *those)} after the end of the note, so no search can find "
                 f"{'it' if len(beyond) == 1 else 'them'}: {some}"
             )
     return outcomes
@@ -139,7 +139,7 @@ def _beyond_notes(evalset: EvalSet, memory: Memory, there: set[str]) -> list[str
             with suppress(CommonplaceError):
                 lines[span.path] = memory.get(span.path).text.rstrip("\n").count("\n") + 1
         if span.path in lines and span.start_line > lines[span.path]:
-            has = count(lines[span.path], "line")
+            has = counted(lines[span.path], "line")
             found[f"{span.path}#L{span.start_line} (it has {has})"] = None
     return sorted(found)
 

@@ -12,7 +12,7 @@ from statistics import fmean
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from commonplace.plugin import CallerError, NamedTuple, Progress
+from commonplace.plugin import CallerError, NamedTuple, Progress, counted
 from commonplace_evaluation.comparing import RANKED_BY, paired
 from commonplace_evaluation.measures import Span, score_query
 
@@ -137,7 +137,7 @@ def tuned_lines(tuned: Tuned) -> Iterator[str]:
         sign = "*" if difference.is_clear else " "
         name = f"{weight} (unknown)" if weight == USUAL else str(weight)
         yield f"{name:>12} {difference.after:7.3f} {difference.difference:+15.3f}{sign}"
-    said = "1 query" if tuned.queries == 1 else f"{tuned.queries} queries"
+    said = counted(tuned.queries, "query", "queries")
     if tuned.queries < LEAST_QUERIES:
         yield f"keep the default: {said} are too few to choose by, {LEAST_QUERIES} the least"
     elif tuned.best == USUAL:

@@ -12,6 +12,7 @@ from commonplace.plugin import (
     CallerError,
     UsageError,
     columns,
+    counted,
     positive_int,
     write_whole,
 )
@@ -247,7 +248,7 @@ def _data(entry: Entry) -> dict[str, Any]:
 
 
 def _memories(number: int) -> str:
-    return "1 memory" if number == 1 else f"{number} memories"
+    return counted(number, "memory", "memories")
 
 
 def _line(entry: Entry) -> str:

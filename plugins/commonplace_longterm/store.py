@@ -13,6 +13,7 @@ from commonplace.plugin import (
     Deadline,
     NamedTuple,
     UnavailableError,
+    counted,
     make_analyser,
     parse_query,
     reason_of,
@@ -376,7 +377,7 @@ class LongTermStore:
 
 def _refusal(number: int, provider: str) -> str:
     """A line on memories that are found by their words alone."""
-    which = "1 memory is" if number == 1 else f"{number} memories are"
+    which = counted(number, "memory is", "memories are")
     return f"{which} not embedded: {provider} refuses the text" if number else ""
 
 

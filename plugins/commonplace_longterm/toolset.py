@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from commonplace import ToolAnswer, ToolDefinition
-from commonplace.plugin import CallerError, ScopeDeniedError, is_direct, redact
+from commonplace.plugin import CallerError, ScopeDeniedError, counted, is_direct, redact
 from commonplace_longterm.capture import (
     Cursor,
     category_of,
@@ -315,4 +315,4 @@ def _hit(hit: Found) -> dict[str, Any]:
 
 
 def _count(number: int) -> str:
-    return "1 memory" if number == 1 else f"{number} memories"
+    return counted(number, "memory", "memories")

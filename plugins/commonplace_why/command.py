@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from commonplace.plugin import (
     UnavailableError,
     UsageError,
-    count,
+    counted,
     explained,
     positive_int,
 )
@@ -93,7 +93,7 @@ def _passage(memory: Memory, citation: str, most: int, context: Context) -> None
             }
         )
         return
-    context.line(f"{citation} was part of {count(len(found), 'logged recall')}")
+    context.line(f"{citation} was part of {counted(len(found), 'logged recall')}")
     for one in shown:
         state = "unchanged since" if one.same else "changed since"
         context.line(
@@ -125,7 +125,9 @@ def _question(memory: Memory, question: str, most: int, context: Context) -> Non
         context.line("no matches")
     for replay in replays:
         verdict = "the same ranking now" if replay.same else "another ranking now"
-        context.line(f"{_head(replay.recall)}: {count(len(replay.recall.hits), 'hit')}, {verdict}")
+        context.line(
+            f"{_head(replay.recall)}: {counted(len(replay.recall.hits), 'hit')}, {verdict}"
+        )
         for reason in replay.reasons if not replay.same else ():
             context.line(f"   {reason}")
         if not replay.same:

@@ -309,8 +309,8 @@ def test_a_threshold_means_the_same_in_the_file_and_on_the_call(
     configured = opener(query={"minScore": 0.5}).search(query)
     assert [hit.path for hit in called.hits] == [hit.path for hit in configured.hits]
     assert [hit.path for hit in called.hits] == ["MEMORY.md"]
-    assert called.notes == ("left out: 1 that score less than 0.5, the least score asked for",)
-    assert configured.notes == ("left out: 1 that score less than 0.5, query.minScore",)
+    assert called.notes == ("left out: 1 hit that scores less than 0.5, the least score asked for",)
+    assert configured.notes == ("left out: 1 hit that scores less than 0.5, query.minScore",)
     assert len(opener(query={"minScore": 0.5}).search(query, min_score=0).hits) == 2
 
 

@@ -6,8 +6,8 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from commonplace.cli.terminal import count, since, size
-from commonplace.errors import CommonplaceError, ConfigError, how_to_install
+from commonplace.cli.terminal import since, size
+from commonplace.errors import CommonplaceError, ConfigError, counted, how_to_install
 from commonplace.health.groups import vector_words
 from commonplace.model.documents import Finding, Fix
 
@@ -168,12 +168,12 @@ def _notes(memory: Memory) -> Iterator[Finding]:
         for absent in report.absent_roots:
             yield Finding("warning", "notes", f"{absent.root}: {absent.reason}")
         if report.skipped_symlinks:
-            links = count(report.skipped_symlinks, "symbolic link")
+            links = counted(report.skipped_symlinks, "symbolic link")
             text = f"{links} not followed, so that nothing outside is read"
             fix = Fix("name the folder they point at in extraPaths")
             yield Finding("warning", "notes", text, fix)
     if total:
-        yield Finding("ok", "notes", f"{count(total, 'note')} in {workspace}")
+        yield Finding("ok", "notes", f"{counted(total, 'note')} in {workspace}")
     else:
         fix = Fix("write a note (a .md file) there, or name another folder with --workspace")
         yield Finding("warning", "notes", f"no notes in {workspace}", fix)
@@ -206,9 +206,9 @@ def plugin_findings(memory: Memory) -> Iterator[Finding]:
         yield Finding("warning", "plugins", problem, Fix("update or uninstall that plugin"))
     off = [f"{one.name} {one.notices[0]}" for one in infos if one.state == "disabled"]
     if off:
-        yield Finding("ok", "plugins", f"{count(len(off), 'plugin')} off: {'; '.join(off)}")
+        yield Finding("ok", "plugins", f"{counted(len(off), 'plugin')} off: {'; '.join(off)}")
     if not (failed or left_out):
-        yield Finding("ok", "plugins", f"{count(len(infos) - len(off), 'plugin')}, all load")
+        yield Finding("ok", "plugins", f"{counted(len(infos) - len(off), 'plugin')}, all load")
 
 
 def _fallback(status: Status) -> Iterator[Finding]:
@@ -227,7 +227,7 @@ def provider_findings(status: Status) -> Iterator[Finding]:
             text = f"provider {provider.id} is not available{began}: {provider.reason}"
             yield Finding("warning", "embeddings", text)
         elif provider.covered < provider.chunks and provider.role == "primary":
-            covered = f"{provider.covered} of {count(provider.chunks, 'chunk')} embedded"
+            covered = f"{provider.covered} of {counted(provider.chunks, 'chunk')} embedded"
             yield Finding(
                 "ok" if provider.covered and provider.id == status.provider else "warning",
                 "embeddings",
@@ -273,12 +273,12 @@ def _contents(where: str, status: Status, memory: Memory) -> Finding:
     """What the index holds, and what it does not know yet."""
 
     def index() -> str:
-        return f"indexed {count(memory.sync().added, 'note')}"
+        return f"indexed {counted(memory.sync().added, 'note')}"
 
     if status.stale > 0 and not status.files:
-        text = f"{where}: {count(status.stale, 'note')} not indexed yet"
+        text = f"{where}: {counted(status.stale, 'note')} not indexed yet"
         return Finding("warning", "index", text, Fix("index the notes", index))
-    text = f"{where}: {count(status.files, 'note')}, {count(status.chunks, 'chunk')}"
+    text = f"{where}: {counted(status.files, 'note')}, {counted(status.chunks, 'chunk')}"
     if status.stale > 0:
-        text += f"; {count(status.stale, 'change')} for the next search or `commonplace index`"
+        text += f"; {counted(status.stale, 'change')} for the next search or `commonplace index`"
     return Finding("ok", "index", text)

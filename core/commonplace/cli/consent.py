@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from commonplace.cli.terminal import count
 from commonplace.embedding.consent import announcement
+from commonplace.errors import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,7 +52,7 @@ class UploadQuestion:
         self._pause()
         write = self._err.write
         write(
-            f"{count(upload.texts, 'text')} of your notes would be sent to {upload.provider} at"
+            f"{counted(upload.texts, 'text')} of your notes would be sent to {upload.provider} at"
             f" {upload.host}, to search by meaning.\n"
             f"  key:      {upload.key}; no configuration names it\n"
             "  without:  search is by keywords, and nothing leaves this machine\n"

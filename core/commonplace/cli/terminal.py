@@ -155,11 +155,6 @@ def highlighted(
     return "".join(parts)
 
 
-def count(number: int, thing: str, things: str = "") -> str:
-    """``1 note``, ``2 notes``; ``things`` where more of them do not end with an s alone."""
-    return f"{number} {thing}" if number == 1 else f"{number} {things or f'{thing}s'}"
-
-
 def size(number: int) -> str:
     """A number of bytes with its unit, such as ``1.5 MB``."""
     if number < 1000:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from attrs import field, frozen
 
 from commonplace.dirs import write_whole
-from commonplace.errors import UnavailableError
+from commonplace.errors import UnavailableError, counted
 from commonplace.host.events import logger
 from commonplace.model.reports import Upload
 
@@ -171,10 +171,10 @@ def check_ranker(
 
 def announcement(upload: Upload) -> str:
     """What is about to be sent, to whom, with which key, and how to prevent it; on one line."""
-    number = "1 text" if upload.texts == 1 else f"{upload.texts} texts"
     key = f" (key: {upload.key})" if upload.key and not upload.key.startswith("no key") else ""
     return (
-        f"sending {number} of your notes to {upload.provider} at {upload.host} for the first time"
+        f"sending {counted(upload.texts, 'text')} of your notes to {upload.provider} "
+        f"at {upload.host} for the first time"
         f'{key}; to send nothing, {upload.never}, or remote.consent to "no"'
     )
 

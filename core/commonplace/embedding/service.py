@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from commonplace.embedding.cache import text_digest
 from commonplace.embedding.spaces import fingerprint_of, space_name, space_of
-from commonplace.errors import UnavailableError
+from commonplace.errors import UnavailableError, counted
 from commonplace.model.reports import ProviderState
 from commonplace.model.search import Fallback
 from commonplace.model.tuples import NamedTuple
@@ -169,7 +169,7 @@ class EmbeddingService:
             chunks = former[1].chunks
             same = former[0].model == primary.model
             way = "as the settings say now" if same else f"with {primary.model}"
-            words = f"{covered} of {chunks} chunks are embedded {way} yet"
+            words = f"{covered} of {counted(chunks, 'chunk is', 'chunks are')} embedded {way} yet"
             yield primary, None, self._excuse(primary, words)
             yield (*former, None)
         if covered:

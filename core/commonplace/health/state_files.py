@@ -11,6 +11,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from commonplace.dirs import is_running
+from commonplace.errors import counted
 from commonplace.model.documents import Finding, Fix
 from commonplace.resilience.breaker import recorded
 
@@ -172,8 +173,7 @@ def _rights(folder: str) -> Finding:
         for path in open_:
             with suppress(FileNotFoundError):  # a log is deleted with its last connection
                 os.chmod(path, 0o700 if os.path.isdir(path) else 0o600)
-        paths = "1 path" if len(open_) == 1 else f"{len(open_)} paths"
-        return f"removed the access of other users to {paths}"
+        return f"removed the access of other users to {counted(len(open_), 'path')}"
 
     fix = Fix("remove the access of other users to the state folder", run)
     return Finding("warning", "folder", text, fix)
@@ -277,14 +277,14 @@ class DamagedIndexes:
         if not kept:
             return Finding("ok", "set aside", "nothing")
         size = sum(map(_size_of, kept)) / 1e6
-        files = "1 damaged index is" if len(kept) == 1 else f"{len(kept)} damaged indexes are"
+        files = counted(len(kept), "damaged index is", "damaged indexes are")
         value = f"{files} kept ({size:.1f} MB), the newest is {kept[-1]}"
         if len(kept) == 1:
             return Finding("ok", "set aside", value)
 
         def run() -> str:
-            deleted = len(self.prune(keep=1))
-            return f"deleted {deleted} damaged index{'es' if deleted != 1 else ''}, kept {kept[-1]}"
+            deleted = counted(len(self.prune(keep=1)), "damaged index", "damaged indexes")
+            return f"deleted {deleted}, kept {kept[-1]}"
 
         fix = Fix("delete all damaged indexes that were set aside but the newest", run)
         return Finding("warning", "set aside", value, fix)

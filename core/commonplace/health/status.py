@@ -14,7 +14,7 @@ from commonplace.embedding.service import (
     refused_texts,
 )
 from commonplace.embedding.vectors import checked, dims_of
-from commonplace.errors import CommonplaceError, ProviderError
+from commonplace.errors import CommonplaceError, ProviderError, counted
 from commonplace.model.documents import Finding, Fix, StoreHealth
 from commonplace.model.reports import Status, SyncReport, WatchingProcess
 from commonplace.model.search import Fallback
@@ -174,8 +174,8 @@ def _pending_warnings(pending: SyncReport) -> list[str]:
         done, total = pending.rebuilding
         warnings.insert(
             0,
-            f"rebuilding the index ({done} of {total} notes); results come from the previous "
-            "index: `commonplace index` finishes it",
+            f"rebuilding the index ({done} of {counted(total, 'note')}); "
+            "results come from the previous index: `commonplace index` finishes it",
         )
     return warnings
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
-from commonplace.errors import DeadlineExceededError
+from commonplace.errors import DeadlineExceededError, counted
 from commonplace.index.bm25 import of_days
 from commonplace.index.rescoring import with_finite_scores
 from commonplace.model.search import Arm, Fallback, Found
@@ -56,10 +56,11 @@ def vector_arm(
         held = store.health() if service.only_lacks_notes(spaces) else None
         if held is None or not held.chunks:
             return _empty(asked.reason, asked)
-        notes = "1 note" if held.documents == 1 else f"{held.documents} notes"
         if held.chunks <= wanted.unasked and service.may_embed_unasked():
-            todo = f"{asked.reason}: {notes} are being embedded in the background"
+            notes = counted(held.documents, "note is", "notes are")
+            todo = f"{asked.reason}: {notes} being embedded in the background"
             return _empty(todo, asked)._replace(lacking=held.chunks)
+        notes = counted(held.documents, "note")
         return _empty(f"{asked.reason}: run `commonplace index` to embed {notes}", asked)
     try:
         near = store.nearest(asked.space, asked.vector, where=where, limit=limit, deadline=deadline)
@@ -95,7 +96,7 @@ def _empty(reason: str, fallback: Fallback | None) -> Arm:
 
 
 def _passes(chunk: StoredChunk, query: KeywordQuery, analyser: Analyser) -> bool:
-    """Whether the chunk, its headings and its path have what the query quotes, not what it excludes.
+    """Whether the chunk, its headings and its path have what is quoted, and not what is excluded.
 
     A store keeps no title or alias of front matter with a chunk: only the keyword arm sees these.
     """

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
-from commonplace.errors import CommonplaceError, IndexCorruptError, UnavailableError
+from commonplace.errors import CommonplaceError, IndexCorruptError, UnavailableError, counted
 from commonplace.index.builds import forced_at, is_abandoned, live_build, plain_identity
 from commonplace.model.chunks import embedding_text
 from commonplace.model.documents import Finding, Fix
@@ -62,16 +62,17 @@ class IndexCheck:
         problems = self.health.problems
         if not problems:
             return Finding("ok", "check", "no problems found")
-        words = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
         fix = Fix("rebuild the index beside the damaged one", self._rebuild)
-        return Finding("problem", "check", f"{words}: {problems[0]}", fix)
+        return Finding(
+            "problem", "check", f"{counted(len(problems), 'problem')}: {problems[0]}", fix
+        )
 
     def _rebuild(self) -> str:
         report = self.rebuild()
         notes = report.added + report.updated + report.unchanged
         after = self.store.health(deep=True)
         if not after.problems:
-            return f"rebuilt the index from {notes} notes"
+            return f"rebuilt the index from {counted(notes, 'note')}"
         last = next((one.fix for one in after.findings if one.state == "problem"), None)
         if last is None or last.run is None:
             raise IndexCorruptError(
@@ -80,7 +81,7 @@ class IndexCheck:
             )
         said = last.run()
         report = self.maintain()
-        return f"{said}; rebuilt it from {report.added + report.updated} notes"
+        return f"{said}; rebuilt it from {counted(report.added + report.updated, 'note')}"
 
     def _identity_of(self, live: Build | None) -> Finding:
         if live is None:
@@ -106,7 +107,7 @@ class IndexCheck:
         if not others:
             return Finding("ok", "fingerprints", "all current")
         value = (
-            f"{len(others)} of {len(documents)} notes have another: {others[0]}, today "
+            f"{len(others)} of {counted(len(documents), 'note')} have another: {others[0]}, today "
             + ", ".join(sorted(set(self.fingerprints.values())))
         )
         return Finding("warning", "fingerprints", value, self._reindex())
@@ -114,7 +115,7 @@ class IndexCheck:
     def _reindex(self) -> Fix:
         def run() -> str:
             report = self.maintain()
-            return f"re-indexed {report.added + report.updated} notes"
+            return f"re-indexed {counted(report.added + report.updated, 'note')}"
 
         return Fix("re-index what differs from today's settings", run)
 
@@ -123,7 +124,7 @@ class IndexCheck:
         if not begun:
             return Finding("ok", "unfinished", "no build")
         build = begun[0]
-        value = f"a build of {len(list(self.store.documents(build)))} notes"
+        value = f"a build of {counted(len(list(self.store.documents(build))), 'note')}"
         if not is_abandoned(build, live, self.identity, self.now):
             force = " --force" if forced_at(build.identity) is not None else ""
             return Finding("ok", "unfinished", f"{value}: `commonplace index{force}` continues it")

@@ -6,7 +6,7 @@ from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, cast
 
-from commonplace.errors import IndexBusyError, IndexCorruptError, UnavailableError
+from commonplace.errors import IndexBusyError, IndexCorruptError, UnavailableError, counted
 from commonplace.host.border import checked_report
 from commonplace.index.builds import (
     begun_build,
@@ -385,7 +385,8 @@ def _notes(report: SyncReport, hindrance: str) -> tuple[str, ...]:
     if report.remaining and report.rebuilding is not None:
         done, size = report.rebuilding
         notes.append(
-            f"rebuilding the index ({done} of {size} notes); results come from the previous index: "
+            f"rebuilding the index ({done} of {counted(size, 'note')}); "
+            "results come from the previous index: "
             + (hindrance or "`commonplace index` finishes it")
         )
     elif report.remaining:

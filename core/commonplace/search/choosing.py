@@ -6,6 +6,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from commonplace.errors import counted
 from commonplace.model.search import Candidate, Step, newest_first
 from commonplace.model.tuples import NamedTuple
 from commonplace.text.languages import FORMS_OF, english_levels
@@ -83,7 +84,8 @@ def left_out(
     if not count or least is None or any(hit.score < least for hit in passed):  # as in compat
         return ()
     name = "the least score asked for" if asked is not None else "query.minScore"
-    return (f"left out: {count} that score less than {least:g}, {name}",)
+    hits = counted(count, "hit that scores", "hits that score")
+    return (f"left out: {hits} less than {least:g}, {name}",)
 
 
 def neighbours(hits: Sequence[Candidate]) -> int:

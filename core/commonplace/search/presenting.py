@@ -335,8 +335,7 @@ def _words(
     found: list[tuple[int, int, bool]] = []
     for start, end, terms in analyser.spans(text):
         # The "e" of E_NOSPC is a stop word: it is not asked for, and so not known to be missing.
-        wanted = asked.intersection(terms)
-        unknown = bool(wanted) and wanted <= missing
+        unknown = missing.issuperset(asked.intersection(terms) or terms)
         if found and start < found[-1][1]:
             first, last, was_unknown = found[-1]
             if has_unspaced(text[start:end]):

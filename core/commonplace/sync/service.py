@@ -14,6 +14,7 @@ from commonplace.errors import (
     DeclinedError,
     IndexBusyError,
     UnavailableError,
+    counted,
     reason_of,
 )
 from commonplace.host.events import logger
@@ -387,11 +388,11 @@ def undone_in_words(report: SyncReport) -> str:
     """What a sync left that another one may do; ``""`` if it is nothing."""
     lacks = []
     if report.remaining:
-        notes = "1 note is" if report.remaining == 1 else f"{report.remaining} notes are"
+        notes = counted(report.remaining, "note is", "notes are")
         lacks.append(f"{notes} not indexed yet")
     done = report.embedding
     if done is not None and done.missing:
-        texts = "1 text is" if done.missing == 1 else f"{done.missing} texts are"
+        texts = counted(done.missing, "text is", "texts are")
         why = done.reason or done.batch_note
         lacks.append(f"{texts} not embedded yet" + (f": {why}" if why else ""))
     return "; ".join(lacks)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from commonplace.errors import CallerError, CommonplaceError
+from commonplace.errors import CallerError, CommonplaceError, counted
 from commonplace.graphemes import floor_boundary
 from commonplace.model.prompt import DATA_NOTICE, fenced
 from commonplace.model.search import messages_of, shown_to_agent
@@ -73,7 +73,7 @@ def lines_read(note: NoteText, *, budget: int, limited: bool) -> ToolAnswer:
 
 def lines_of(note: NoteText) -> str:
     """How many lines a note has, in words."""
-    return "1 line" if note.total_lines == 1 else f"{note.total_lines} lines"
+    return counted(note.total_lines, "line")
 
 
 def refused(error: CommonplaceError, *, unavailable: bool, empty: dict[str, Any]) -> ToolAnswer:

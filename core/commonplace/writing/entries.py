@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from commonplace.errors import WriteRefusedError
+from commonplace.errors import WriteRefusedError, counted
 from commonplace.model.search import cited
 from commonplace.model.tuples import NamedTuple
 from commonplace.writing.notefile import comparable, shown
@@ -134,7 +134,7 @@ def cited_run(
     if was is None:
         if not inside:
             raise WriteRefusedError(
-                f"{citation} does not fit: the note has {len(lines)} line{'s' * (len(lines) != 1)}",
+                f"{citation} does not fit: the note has {counted(len(lines), 'line')}",
                 kind="citation",
                 hint=f"search again, or read the note: commonplace get {path}",
             )

@@ -92,7 +92,8 @@ def test_old_versions_are_deleted(
     for number in range(5):
         publish(store, make_put("a.md", f"ant{number}"), identity=str(number))
     table = store._database.table()
-    assert len(table.list_versions()) <= 2
+    # Commits of the last millisecond are kept, however many these are.
+    assert len(table.list_versions()) <= table.version / 4
     assert len(search(store, words("ant4"))) == 1
     assert os.path.isdir(folder)
 

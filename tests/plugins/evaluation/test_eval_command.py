@@ -301,5 +301,5 @@ def test_queries_about_notes_that_are_gone_are_named(
     (tmp_path / "set" / "workspace" / "memory" / "2026-10-07.md").unlink()
     ran = run("eval", str(tmp_path / "set"))
     assert ran.code == 0
-    assert "1 relevant note not in" in ran.err
+    assert "1 relevant note is not in" in ran.err
     assert "memory/2026-10-07.md" in ran.err

@@ -89,7 +89,7 @@ def test_a_job_outlives_the_process_that_began_it(
     done = memory.sync().embedding
     assert done is not None
     assert (done.embedded, done.pending, done.missing) == (0, NOTES, NOTES)
-    assert f"{NOTES} texts wait for a batch job of openai" in memory.status().notices
+    assert f"{NOTES} texts wait for 1 batch job of openai" in memory.status().notices
     assert "later sync" in done.batch_note
     assert not any(key.encode() in content for content in kept(tmp_path))
     done = opened(wait=False).sync().embedding

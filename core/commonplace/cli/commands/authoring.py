@@ -9,8 +9,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from commonplace.cli.parser import BUILTIN, UsageError, argument
-from commonplace.cli.terminal import count
-from commonplace.errors import CallerError, CommonplaceError, how_to_install, suggest
+from commonplace.errors import CallerError, CommonplaceError, counted, how_to_install, suggest
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -98,7 +97,7 @@ def _new(args: Namespace, context: Context) -> int:
         plugin = f"{entry}.{name}"
         context.emit({"folder": folder, "files": files, "plugin": plugin, "next": steps})
         return 0
-    context.line(f"wrote {count(len(files), 'file')} to {folder}")
+    context.line(f"wrote {counted(len(files), 'file')} to {folder}")
     context.lines(f"  {file}" for file in files)
     context.line("next:")
     context.lines(f"  {step}" for step in steps)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from commonplace.cli.parser import DONE, NOT_VALID, UsageError, argument, flag
-from commonplace.cli.terminal import columns, count
-from commonplace.errors import suggest
+from commonplace.cli.terminal import columns
+from commonplace.errors import counted, suggest
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -284,7 +284,7 @@ def _check(context: Context) -> int:
         read = ", ".join(report.files) or "no file, defaults only"
         context.line(f"{style.good('ok')}       {read}")
     else:
-        context.note(f"{count(len(report.problems), 'problem')} found")
+        context.note(f"{counted(len(report.problems), 'problem')} found")
     return code
 
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from commonplace.cli.commands.search import show_hits
 from commonplace.cli.parser import argument, flag
-from commonplace.cli.terminal import count
-from commonplace.errors import WorkspaceError
+from commonplace.errors import WorkspaceError, counted
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -64,7 +63,7 @@ class DemoCommand:
             return 0
         style = context.style
         context.line(
-            f"Copied {count(notes, 'note')} to {style.path(workspace)} "
+            f"Copied {counted(notes, 'note')} to {style.path(workspace)} "
             f"and indexed them in {report.seconds:.2f} s."
         )
         context.line()

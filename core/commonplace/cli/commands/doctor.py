@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from commonplace.cli.parser import UsageError, flag
 from commonplace.cli.streams import printable
-from commonplace.cli.terminal import cells, count, pad, wrap
-from commonplace.errors import CommonplaceError, reason_of
+from commonplace.cli.terminal import cells, pad, wrap
+from commonplace.errors import CommonplaceError, counted, reason_of
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -144,8 +144,8 @@ def _show_all(found: list[_Checked], context: Context, detail: str) -> None:
 def _summary(found: list[Finding], context: Context) -> str:
     """``1 problem, 2 warnings, 24 checks passed``."""
     numbers = {state: sum(one.state == state for one in found) for state in _ORDER}
-    passed = f"{count(numbers.pop('ok'), 'check')} passed"
-    parts = [context.style.state(s)(count(number, s)) for s, number in numbers.items() if number]
+    passed = f"{counted(numbers.pop('ok'), 'check')} passed"
+    parts = [context.style.state(s)(counted(number, s)) for s, number in numbers.items() if number]
     return ", ".join([*parts, context.style.good(passed)])
 
 

@@ -57,9 +57,9 @@ class GetCommand:
         if note.end_line >= note.start_line:
             context.line(text)
         if note.start_line > note.total_lines:
-            from commonplace.cli.terminal import count
+            from commonplace.errors import counted
 
-            context.note(f"{note.path} has {count(note.total_lines, 'line')}")
+            context.note(f"{note.path} has {counted(note.total_lines, 'line')}")
         elif note.end_line < note.total_lines:
             context.note(
                 f"{note.path}: lines {note.start_line} to {note.end_line} of {note.total_lines}"

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from commonplace.cli.parser import DONE, IN_PART, argument, flag
-from commonplace.cli.terminal import count
-from commonplace.errors import IndexReadOnlyError
+from commonplace.errors import IndexReadOnlyError, counted
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -75,8 +74,8 @@ def _copy(args: Namespace, context: Context) -> int:
     warnings = [*warnings_of(done.report), *([done.note] if done.note else [])]
     if missing:
         warnings.append(
-            f"{count(missing, 'text')} had no vector to copy: `commonplace index` embeds them once "
-            f"memory.backend is {args.to}"
+            f"{counted(missing, 'text')} had no vector to copy: `commonplace index` embeds "
+            f"{'it' if missing == 1 else 'them'} once memory.backend is {args.to}"
         )
     if context.json:
         from commonplace.cli.jsonify import copied_json, report_json
@@ -126,7 +125,7 @@ def _summary(report: SyncReport) -> str:
     numbers = ", ".join(numbers_of(report, "added updated removed unchanged"))
     failed = report.unreadable or report.failed_roots
     notes = numbers or ("none could be read" if failed else "none found")
-    chunks = count(report.chunks_written, "chunk")
+    chunks = counted(report.chunks_written, "chunk")
     return f"notes: {notes}; {chunks} written in {report.seconds:.2f} s"
 
 
@@ -137,7 +136,7 @@ def numbers_of(report: SyncReport, counts: str) -> list[str]:
 
 
 def _embedding(done: Embedding) -> str:
-    requested = f"{count(done.embedded, 'text')} by {count(done.requests, 'request')}"
+    requested = f"{counted(done.embedded, 'text')} by {counted(done.requests, 'request')}"
     line = f"embeddings of {done.provider}: {requested}, {done.cached} from the cache"
     line += f"; {done.batched} of them by batch jobs" if done.batched else ""
     return line + (f"; {done.cut} were too long and shortened" if done.cut else "")
@@ -156,10 +155,10 @@ def warnings_of(report: SyncReport) -> list[str]:
         for failure in report.failed_roots
     ]
     if report.skipped_symlinks:
-        lines.append(f"{count(report.skipped_symlinks, 'symbolic link')} not followed")
+        lines.append(f"{counted(report.skipped_symlinks, 'symbolic link')} not followed")
     lines += _not_embedded(report.embedding) if report.embedding is not None else ()
     if report.remaining:
-        lines.append(f"{count(report.remaining, 'note')} left for the next run")
+        lines.append(f"{counted(report.remaining, 'note')} left for the next run")
     return lines
 
 
@@ -169,6 +168,6 @@ def _not_embedded(done: Embedding) -> Iterator[str]:
     yield from (f"{path} is not embedded: {reason}" for path, reason in done.refused)
     reasons = [*filter(None, (done.reason, done.batch_note))]
     if done.missing:
-        yield ": ".join([f"{count(done.missing, 'text')} not embedded yet", *reasons[:1]])
+        yield ": ".join([f"{counted(done.missing, 'text')} not embedded yet", *reasons[:1]])
     else:
         yield from reasons

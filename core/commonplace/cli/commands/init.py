@@ -7,8 +7,7 @@ import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 from commonplace.cli.parser import argument, flag
-from commonplace.cli.terminal import count
-from commonplace.errors import CallerError, WorkspaceError
+from commonplace.errors import CallerError, WorkspaceError, counted
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -238,7 +237,7 @@ def _emit(context: Context, found: LeftOut, files: list[_File], report: SyncRepo
 
 def _show(context: Context, found: LeftOut, files: list[_File], report: SyncReport | None) -> None:
     style = context.style
-    context.line(f"Found {count(found.searched, 'note')} in {style.path(found.workspace)}.")
+    context.line(f"Found {counted(found.searched, 'note')} in {style.path(found.workspace)}.")
     searched = found.sentences() if found.searched else found.nothing_found()
     context.lines(f"  {line}" for line in searched)
     for file in files:

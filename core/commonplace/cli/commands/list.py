@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from commonplace.cli.parser import UsageError, argument, positive_int
-from commonplace.cli.terminal import count
+from commonplace.errors import counted
 from commonplace.model.tuples import NamedTuple
 
 if TYPE_CHECKING:
@@ -219,7 +219,7 @@ def _print(found: list[Listed], context: Context, *, first_line: bool = False) -
     rows = [
         (
             note.day or (_day_of(note.changed) if first_line else " " * 10),
-            count(note.lines, "line") if note.lines else size(note.size),
+            counted(note.lines, "line") if note.lines else size(note.size),
             one_line(note.path),
             one_line(_words(note, first_line=first_line)),
         )

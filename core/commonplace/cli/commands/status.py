@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from commonplace.cli.parser import flag
 from commonplace.cli.streams import one_line
-from commonplace.cli.terminal import columns, count, pad, since, size, timestamp
+from commonplace.cli.terminal import columns, pad, since, size, timestamp
+from commonplace.errors import counted
 from commonplace.health.groups import vector_words
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def _details(status: Status, memory: Memory) -> Iterator[tuple[str, str]]:
     yield "State folder", memory.settings.state_dir
     yield "Cache folder", memory.settings.cache_dir
     for source, files, chunks in status.source_counts if len(status.source_counts) == 1 else ():
-        yield f"Source {source}", f"{count(files, 'note')}, {count(chunks, 'chunk')}"
+        yield f"Source {source}", f"{counted(files, 'note')}, {counted(chunks, 'chunk')}"
     if (groups := status.groups) is not None:
         vector, cache, batch = groups.vector, groups.cache, groups.batch
         yield "Keyword search", f"{groups.fts.state} {groups.fts.reason}".rstrip()
@@ -114,12 +115,12 @@ def _details(status: Status, memory: Memory) -> Iterator[tuple[str, str]]:
         if vector.path:
             yield "  library at", vector.path
         bound = f" of at most {cache.max_entries}" if cache.max_entries is not None else ""
-        entries = f", {count(cache.entries, 'embedding')}{bound}"
+        entries = f", {counted(cache.entries, 'embedding')}{bound}"
         yield "Embedding cache", cache.state + entries + (f": {cache.reason}" * bool(cache.reason))
         failures = f", {batch.failures} of {batch.limit} failures" if batch.limit else ""
         yield "Batch jobs", batch.state + failures + (f": {batch.reason}" * bool(batch.reason))
     for space in status.spaces:
-        yield "Space", f"{space.space}: {space.covered} of {count(space.chunks, 'chunk')}"
+        yield "Space", f"{space.space}: {space.covered} of {counted(space.chunks, 'chunk')}"
     for link in status.links:
         if link.reason:
             yield f"Failing {link.id}", f"{link.reason}{since(link.since)}"
@@ -175,13 +176,13 @@ def _facts(status: Status) -> Iterator[tuple[str, str]]:
         yield "Model", status.model
     yield from _embedding(status)
     yield from _vectors(status)
-    yield "Indexed", f"{count(status.files, 'note')}, {count(status.chunks, 'chunk')}"
+    yield "Indexed", f"{counted(status.files, 'note')}, {counted(status.chunks, 'chunk')}"
     if len(status.source_counts) > 1:
         for source, files, chunks in status.source_counts:
-            yield f"  {source}", f"{count(files, 'note')}, {count(chunks, 'chunk')}"
-    yield "Changed since", "unknown" if status.stale < 0 else count(status.stale, "note")
+            yield f"  {source}", f"{counted(files, 'note')}, {counted(chunks, 'chunk')}"
+    yield "Changed since", "unknown" if status.stale < 0 else counted(status.stale, "note")
     if status.deferred:
-        words = f"{count(status.deferred, 'conversation')}, too little to be indexed yet"
+        words = f"{counted(status.deferred, 'conversation')}, too little to be indexed yet"
         yield "Grown since", words
     yield from _watchers(status)
     if status.sync_state is not None:
@@ -197,7 +198,7 @@ def _facts(status: Status) -> Iterator[tuple[str, str]]:
     for path, reason in status.unreadable:
         yield "Not read", f"{path}: {reason}"
     if status.skipped_symlinks:
-        yield "Not followed", count(status.skipped_symlinks, "symbolic link")
+        yield "Not followed", counted(status.skipped_symlinks, "symbolic link")
     yield from _fallback(status)
 
 
@@ -248,7 +249,7 @@ def _sync_state(state: SyncState) -> Iterator[tuple[str, str]]:
     if state.running:
         yield "Syncing", f"now ({', '.join(state.running)})"
     elif state.waiting:
-        yield "Syncing", f"soon: {count(state.waiting, 'changed path')}"
+        yield "Syncing", f"soon: {counted(state.waiting, 'changed path')}"
     if state.full_scan_in is not None:
         yield "Full scan", f"in {state.full_scan_in / 60:.0f} min: since the last, only changes"
     if (last := state.last) is not None:
@@ -272,7 +273,7 @@ def _chain(status: Status) -> Iterator[tuple[str, str]]:
 def _embedding(status: Status) -> Iterator[tuple[str, str]]:
     """Each provider with its coverage and failure; then spaces of other providers."""
     for provider in status.providers:
-        covered = f"{provider.covered} of {count(provider.chunks, 'chunk')} embedded"
+        covered = f"{provider.covered} of {counted(provider.chunks, 'chunk')} embedded"
         label = "Embeddings" if provider.role == "primary" else "  fallback"
         words = provider.id + (f", {covered}" if provider.state != "unusable" else "")
         if provider.state != "ready":
@@ -283,4 +284,4 @@ def _embedding(status: Status) -> Iterator[tuple[str, str]]:
     theirs = {provider.space for provider in status.providers}
     for space in status.spaces:
         if space.space not in theirs:
-            yield "  others", f"{space.space}: {space.covered} of {count(space.chunks, 'chunk')}"
+            yield "  others", f"{space.space}: {space.covered} of {counted(space.chunks, 'chunk')}"

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from commonplace.cli.commands.index import check_persistent, numbers_of, summary_of, warnings_of
 from commonplace.cli.parser import INTERRUPTED, UsageError, flag
 from commonplace.cli.streams import one_line
-from commonplace.cli.terminal import count
-from commonplace.errors import CallerError, IndexBusyError, reason_of
+from commonplace.errors import CallerError, IndexBusyError, counted, reason_of
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -206,8 +205,8 @@ class SyncPrinter:
             self._context.emit_line({"event": "watching", **watch})
             return
         words = {
-            "native": f"watching {count(state.folders, 'folder')}",
-            "polling": f"watching {count(state.folders, 'folder')} by polling",
+            "native": f"watching {counted(state.folders, 'folder')}",
+            "polling": f"watching {counted(state.folders, 'folder')} by polling",
             "off": "not watching",
         }[state.watching]
         self._context.note(words + (f": {state.reason}" if state.reason else ""))
@@ -248,7 +247,7 @@ def _done(report: SyncReport) -> str:
         parts.append("rebuilt")
     embedded = report.embedding.embedded + report.embedding.cached if report.embedding else 0
     if embedded:
-        parts.append(f"{count(embedded, 'text')} embedded")
+        parts.append(f"{counted(embedded, 'text')} embedded")
     return ", ".join(parts)
 
 

@@ -14,7 +14,7 @@ from attrs import frozen
 from commonplace.dirs import write_whole
 from commonplace.embedding.requests import provider_errors
 from commonplace.embedding.vectors import checked, dims_of
-from commonplace.errors import DeadlineExceededError, ProviderError, UnavailableError
+from commonplace.errors import DeadlineExceededError, ProviderError, UnavailableError, counted
 from commonplace.resilience.lock import Lease
 from commonplace.resilience.retry import RetryPolicy, with_retries
 
@@ -177,9 +177,8 @@ class Batching:
         held = [record for record in self.store.load() if record.key == key]
         words = [self.off] if self.off else []
         if held:
-            texts = sum(len(record.ids) for record in held)
-            jobs = "a batch job" if len(held) == 1 else f"{len(held)} batch jobs"
-            words.append(f"{texts} texts wait for {jobs} of {self.provider}")
+            texts = counted(sum(len(record.ids) for record in held), "text waits", "texts wait")
+            words.append(f"{texts} for {counted(len(held), 'batch job')} of {self.provider}")
         return words
 
     def failed(self, reason: str, times: int) -> None:

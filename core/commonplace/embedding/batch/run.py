@@ -11,7 +11,7 @@ from attrs import define, frozen
 from commonplace.embedding.batch.files import line_size
 from commonplace.embedding.batch.jobs import Collector, JobRecord
 from commonplace.embedding.requests import cut_to_fit
-from commonplace.errors import IndexBusyError, ProviderError, UnavailableError
+from commonplace.errors import IndexBusyError, ProviderError, UnavailableError, counted
 from commonplace.model.reports import Progress
 from commonplace.resilience.retry import PASSING
 
@@ -134,7 +134,10 @@ class _Run:
         pending = sum(len(job.ids) for job in self._active) + sum(map(len, self._queue))
         note = self._batching.off or self._note
         if pending and not note:
-            note = f"{pending} texts wait for batch jobs, which a later sync collects"
+            note = (
+                f"{counted(pending, 'text waits', 'texts wait')} for batch jobs, "
+                "which a later sync collects"
+            )
             error = next((job.error for job in self._active if job.error), "")
             note += f"; a look at one failed: {error}" if error else ""
         plain = tuple(id_ for id_ in self._plain if id_ not in self._kept)
@@ -314,7 +317,8 @@ class _Run:
             return
         if rest and not reason:
             words = next(iter(collector.errors.values()), "they are missing in the results")
-            self._note = f"{len(rest)} texts of a batch job were embedded at once: {words}"
+            texts = counted(len(rest), "text of a batch job was", "texts of a batch job were")
+            self._note = f"{texts} embedded at once: {words}"
             reason = self._note if not collector.kept else ""
         self._plain += rest
         self._end(job)

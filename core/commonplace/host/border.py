@@ -34,9 +34,6 @@ RANKER_SECONDS = 2.0
 
 _HANGING = 4
 
-FAILED = "failed: "
-"""What the note of a ranker's step begins with, where the ranker was skipped for its failure."""
-
 _path_of = attrgetter("path")
 
 _KINDS = frozenset({"bm25", "cosine", "rank", "opaque"})
@@ -81,10 +78,10 @@ class GuardedRanker:
             why = f"it took more than {seconds:.2g} s"
         except BaseException as error:  # noqa: BLE001 - whatever a plugin raises is its own failure
             why = _words(error)
-        note = f"{FAILED}the ranker {self.id!r} of {self._label} was skipped: {why}"
+        note = f"the ranker {self.id!r} of {self._label} was skipped: {why}"
         log_once(f"ranker {self.id} of {self._label}", note)
         fused = given if self._instead is None else self._instead.rank(given, context)
-        return [_noted(hit, self.id, note) for hit in fused]
+        return [_with_failure(hit, self.id, note) for hit in fused]
 
 
 def _worker(name: str, at_most: int = 64) -> Worker:
@@ -159,13 +156,8 @@ def _stage(stage: Any) -> Any:
 
 def failures_of(hits: Iterable[Candidate]) -> tuple[str, ...]:
     """Which rankers of ``hits`` were skipped for their failures, and why, each once."""
-    notes = {
-        step.note.removeprefix(FAILED): None
-        for hit in hits
-        for step in hit.explain.steps
-        if step.note.startswith(FAILED)
-    }
-    return tuple(notes)
+    notes = [step.note for hit in hits for step in hit.explain.steps if step.failed]
+    return tuple(dict.fromkeys(notes))
 
 
 def scanned(source: Source) -> ScanReport:
@@ -358,8 +350,8 @@ def _cut(hit: Candidate, first: int, last: int) -> Candidate:
     return hit._replace(chunk=chunk._replace(start_line=first, end_line=last, text=text))
 
 
-def _noted(hit: Candidate, ranker: str, note: str) -> Candidate:
-    step = Step(ranker=ranker, before=hit.score, after=hit.score, note=note)
+def _with_failure(hit: Candidate, ranker: str, note: str) -> Candidate:
+    step = Step(ranker=ranker, before=hit.score, after=hit.score, note=note, failed=True)
     return hit._replace(explain=hit.explain.replace(steps=(*hit.explain.steps, step)))
 
 
@@ -384,4 +376,4 @@ def log_once(part: str, note: str) -> None:
         from commonplace.host.events import logger
 
         _LOGGED.add(part)
-        logger().warning(note.removeprefix(FAILED))
+        logger().warning(note)

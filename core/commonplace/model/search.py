@@ -228,7 +228,7 @@ class ArmScore(Record):
 
 
 class Step(Record):
-    """What a ranker did to a hit's score, or why it did nothing.
+    """What a ranker did to a hit's score, or why it did nothing: it may have ``failed``.
 
     ``parts`` say what each arm gave to ``after``, where several arms were fused.
     """
@@ -238,6 +238,7 @@ class Step(Record):
     after: float
     note: str = ""
     parts: tuple[tuple[str, float], ...] = ()
+    failed: bool = False
 
 
 class Explanation(Record):
@@ -324,11 +325,10 @@ class UnknownWord(Record):
     word: str
     suggestion: str = ""
 
-    @property
-    def note(self) -> str:
-        """That in words for the user."""
+    def note(self, none: str = "no note") -> str:
+        """That in words for the user; ``none`` are the notes that do not have it."""
         meant = f"; did you mean {self.suggestion!r}?" if self.suggestion else ""
-        return f"no note has {self.word[:60]!r}{meant}"
+        return f"{none} has {self.word[:60]!r}{meant}"
 
 
 class ArmFacts(Record):

@@ -185,7 +185,7 @@ class Searcher:
                 unknown = tuple(unknown_words(request.said, arm, self._analyser, ask, query))
         if not any(arm.kind == "cosine" and arm.found for arm in arms):  # which knows no words
             none = none_of(search.freshness)  # words are counted in all chunks
-            notes += tuple(word.note.replace("no note", none, 1) for word in unknown)
+            notes += tuple(word.note(none) for word in unknown)
         more = partial(search.ask_again, limit=_CANDIDATES_AT_MOST)
         return Answer(query, arms, notes, unknown, more)
 

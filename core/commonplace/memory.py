@@ -217,9 +217,9 @@ class Memory:
         embedded within two of them is answered by its keywords, with a note. With ``wait`` all that
         changed is indexed and embedded first.
 
-        Raises :class:`~commonplace.errors.UnavailableError` if no backend can answer (an empty
-        result is no failure), :class:`~commonplace.errors.DeclinedError` if none can answer this
-        query honestly, :class:`~commonplace.errors.ScopeDeniedError` if that chat may not.
+        Raises :class:`~commonplace.errors.UnavailableError` if no backend can answer or the notes
+        are gone (an empty result is no failure), :class:`~commonplace.errors.DeclinedError` if none
+        can answer this honestly, :class:`~commonplace.errors.ScopeDeniedError` if a chat may not.
         """
         if self.host.listened["search"] and self.host.wraps_search():
             more = dict[str, Any](timeout=timeout, wait=wait, progress=progress, sources=sources)

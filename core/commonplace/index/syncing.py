@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from commonplace.index.planning import SourceScan
     from commonplace.model.documents import Build, RootFailure, StoredDocument
     from commonplace.model.reports import ProgressCallback
+    from commonplace.model.search import Candidate
     from commonplace.protocols.managers import MemoryManager
     from commonplace.protocols.parts import Chunker, EventualStore, HoldsStore, Source, Store
     from commonplace.text.analyse import Analyser
@@ -281,11 +282,11 @@ class Freshness(NamedTuple):
     notes: tuple[str, ...] = ()
     hidden: tuple[RootFailure, ...] = ()
 
-    def hides(self, source: str, path: str) -> bool:
-        """Whether a document lies below a root that could not be looked at."""
-        return any(
-            root.source in ("", source) and lies_under(path, root.root) for root in self.hidden
-        )
+    def shows(self, hit: Candidate) -> bool:
+        """Whether ``hit`` lies below no root that could not be looked at."""
+        source, path = hit.chunk.source, hit.chunk.path
+        roots = (root.root for root in self.hidden if root.source in ("", source))
+        return not any(lies_under(path, root) for root in roots)
 
 
 def freshen(

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from commonplace.config.settings import Settings
-    from commonplace.model.documents import Document, DocumentRef
+    from commonplace.model.documents import Document, DocumentRef, RootFailure
     from commonplace.model.plugins import Mount
     from commonplace.model.reports import NoteText
     from commonplace.model.search import Where
@@ -212,6 +212,21 @@ def _is_note(readable: Readable, ref: DocumentRef) -> bool:
 def _stem(path: str) -> str:
     name = path.rpartition("/")[2].casefold()
     return next((name.removesuffix(end) for end in ENDINGS if name.endswith(end)), name)
+
+
+def check_seen(hidden: Sequence[RootFailure], sources: Sequence[str], *, found: bool) -> None:
+    """Raise where nothing is shown, as whole sources could not be looked at.
+
+    These are all ``sources`` there are, or have all that was ``found``: an empty result would say
+    that nothing is known.
+    """
+    away = {root.source: root.reason for root in hidden if not root.root}
+    if away and (found or away.keys() >= set(sources)):
+        raise UnavailableError(
+            "; ".join(dict.fromkeys(away.values())),
+            hint="what is indexed is kept, and shown again once the folder, or what reads it, is "
+            "back; then search again",
+        )
 
 
 def nothing_passes(

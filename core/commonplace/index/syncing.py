@@ -252,9 +252,9 @@ class IndexSync(NamedTuple):
         return self._plan(live, scans).hidden > plan.hidden
 
     def _known(self) -> list[StoredDocument]:
-        """Every document of the live build."""
+        """Every document of the live build, unless it is of another workspace."""
         live = live_build(self.store)
-        return list(self.store.documents(live)) if live else []
+        return list(self.store.documents(live)) if live and can_answer(live, self.identity) else []
 
     def _plan(self, build: Build | None, scans: list[SourceScan]) -> Plan:
         if build is None:

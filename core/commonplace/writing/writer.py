@@ -7,7 +7,7 @@ from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from commonplace.errors import CallerError, CommonplaceError, UnavailableError
+from commonplace.errors import CallerError, CommonplaceError, MemoryClosedError, UnavailableError
 from commonplace.errors import WriteRefusedError as Refused
 from commonplace.files.reading import split_citation
 from commonplace.model.receipts import ORIGINS, Receipt, lowest
@@ -50,6 +50,7 @@ class WritableMemory(Protocol):
 
     settings: Settings
     host: PluginHost
+    closed: bool
 
     def get(self, path: str) -> NoteText:
         """A note, or the cited lines of it."""
@@ -93,11 +94,10 @@ class Writer:
         self._previews = False
         usual = origin == "owner" or settings.write.enabled
         self._allowed = usual if allowed is None else allowed
-        self._get = memory.get
+        self._memory = memory
         self._places = Places(settings, clock)
-        self._journal = Journal(
-            journal_path(settings.state_dir, settings.workspace), settings.workspace
-        )
+        journal = journal_path(settings.state_dir, settings.workspace)
+        self._journal = Journal(journal, settings.workspace)
         self._changer = Changer(
             settings.workspace,
             settings.search.notes.rules,
@@ -285,7 +285,7 @@ class Writer:
         Notes are the owner's, but for lines that others wrote through a writer: ``external`` while
         the journal is damaged. Raises as ``Memory.get`` does where nothing is cited.
         """
-        trust = self._get(citation).trust
+        trust = self._memory.get(citation).trust
         if trust == "session":
             return "session"
         if trust == "external":
@@ -373,12 +373,12 @@ class Writer:
         return self.origin if source is None else lowest(self.origin, self.origin_of(source))
 
     def _check_allowed(self) -> None:
+        if self._memory.closed:
+            raise MemoryClosedError
         if not self._allowed:
-            raise Refused(
-                f"memory is read-only for {self.who}: agents may not write",
-                kind="disabled",
-                hint="set memory.write.enabled to true (commonplace config set)",
-            )
+            what = f"memory is read-only for {self.who}: agents may not write"
+            hint = "set memory.write.enabled to true (commonplace config set)"
+            raise Refused(what, kind="disabled", hint=hint)
 
     def _read(self, path: str) -> NoteFile:
         """The note at ``path``; one that cannot be read has no lines."""

@@ -152,7 +152,8 @@ def test_an_answer_names_a_few_notes_that_cannot_be_read_and_index_all(
             path.unlink()
     assert index.err.count("could not be read: Permission denied") == 12
     assert search.err.count("could not be read: Permission denied") == 5
-    assert "note: 7 more could not be read: `commonplace index` names all\n" in search.err
+    whole = f"`commonplace index --workspace {sandbox.workspace}` names all"
+    assert f"note: 7 more could not be read: {whole}\n" in search.err
     sandbox.run("index").went_well()
 
 
@@ -248,7 +249,7 @@ def test_a_configuration_that_is_wrong(
         said = sandbox.run(*command, "--config", str(file)).failed_well(2)
         assert f"{file}{where}" in said
         assert what in said
-        assert "config check" in said
+        assert f"commonplace config --config {file} --workspace {sandbox.workspace} check" in said
     assert not sandbox.state.exists()
 
 

@@ -285,8 +285,8 @@ class SqliteStore:
 
     def close(self) -> None:
         """Let go of the file."""
+        self._database.close()  # waits for the search that uses the others
         self._search = self._counted = None
-        self._database.close()
 
     @contextmanager
     def _live(

@@ -11,6 +11,7 @@ from commonplace.errors import IndexCorruptError as IndexCorruptError
 from commonplace.errors import IndexNewerError as IndexNewerError
 from commonplace.errors import IndexReadOnlyError as IndexReadOnlyError
 from commonplace.errors import IndexUnavailableError as IndexUnavailableError
+from commonplace.errors import MemoryClosedError as MemoryClosedError
 from commonplace.errors import MemoryDisabledError as MemoryDisabledError
 from commonplace.errors import NoteNotFoundError as NoteNotFoundError
 from commonplace.errors import PathNotAllowedError as PathNotAllowedError

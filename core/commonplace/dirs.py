@@ -106,21 +106,23 @@ def write_whole(path: str, text: str, *, mode: int = 0o600) -> None:
     """Let the file at ``path`` have ``text`` and ``mode``; its folder is made if need be.
 
     What cannot be written as UTF-8 becomes ``?``. Drafts that processes left beside it when they
-    were killed go with the next that is written. Raises ``OSError``; the file is then as it was.
+    were killed go with the next that is written. Raises ``OSError``, which names the file and not
+    its draft; the file is then as it was.
     """
     folder, name = os.path.split(path)
     make_private_folder(folder)
     draft = f"{path}.{os.getpid()}"
-    handle = os.open(draft, os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_CLOEXEC, 0o600)
     try:
+        handle = os.open(draft, os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_CLOEXEC, 0o600)
         with os.fdopen(handle, "w", encoding="utf-8", errors="replace", newline="\n") as file:
             file.write(text)
         if mode != 0o600:
             os.chmod(draft, mode)
         os.replace(draft, path)
-    except OSError:
+    except OSError as error:
         with contextlib.suppress(OSError):
             os.unlink(draft)
+        error.filename, error.filename2 = path, None
         raise
     for other in os.listdir(folder):
         process = other.removeprefix(f"{name}.")

@@ -18,6 +18,7 @@
           ├─ PathNotAllowedError    one answer for all that memory may not read
           ├─ NoteNotFoundError      an allowed path where there is no note
           ├─ MemoryDisabledError    the configuration switched memory off
+          ├─ MemoryClosedError      the memory was closed, perhaps while it was asked
           ├─ PluginConflictError    two plugins claim one id
           ├─ ScopeDeniedError       the asking chat may not search this memory
           ├─ WriteRefusedError      a change of a note that memory does not make
@@ -215,6 +216,13 @@ class NoteNotFoundError(CallerError):
 
 class MemoryDisabledError(CallerError):
     """The configuration switched memory off."""
+
+
+class MemoryClosedError(CallerError):
+    """The memory was closed, by this thread or by another one while it was asked."""
+
+    def __init__(self) -> None:
+        super().__init__("this memory is closed", hint="open another one")
 
 
 class PluginConflictError(CallerError):

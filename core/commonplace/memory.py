@@ -20,7 +20,7 @@ from commonplace.assembly import (
     watched_paths,
 )
 from commonplace.config.settings import may_have_provider
-from commonplace.errors import CallerError
+from commonplace.errors import MemoryClosedError
 from commonplace.index.planning import documents_of
 from commonplace.resilience.deadline import NEVER, Deadline
 from commonplace.search.search import SEARCH_SECONDS, Searcher, make_searcher
@@ -55,7 +55,8 @@ if TYPE_CHECKING:
 class Memory:
     """The memory of one agent in one workspace. Threads may share it.
 
-    Open it with :meth:`open`, which is cheap, and use it as a context manager or close it.
+    Open it with :meth:`open`, which is cheap, and use it as a context manager or close it: what is
+    asked after that raises :class:`~commonplace.errors.MemoryClosedError`.
     """
 
     def __init__(
@@ -74,7 +75,7 @@ class Memory:
         self._unasked = 0 if one_shot else settings.search.sync.embed_unasked
         self._sources, self._source_notices = make_sources(host, settings)
         self._mounts = partial(mounts_of, host, settings, self._sources)
-        self._analyser, self._closed = analyser_of(settings), False
+        self._analyser, self.closed = analyser_of(settings), False
         self._closing: list[Callable[[], object]] = []
         self._opening = RLock()  # held while one of these parts is made: threads share it
         self._backend: Backend | FallbackMemoryManager | None = None
@@ -88,6 +89,7 @@ class Memory:
         """The tools that plugins add for agents; a plugin is loaded when they are first listed."""
         with self._opening:
             if self._tools is None:
+                self._check_open()
                 from commonplace.tools.plugins import PluginTools
 
                 self._tools = PluginTools(self.host, self.settings, self._embedding)
@@ -110,15 +112,13 @@ class Memory:
     ) -> Memory:
         """Open the memory of ``agent`` in ``workspace``, configured by a file or a mapping.
 
-        What is not given comes from the environment, configuration files and defaults; see
-        ``docs/configuration.md``. ``env`` replaces ``os.environ``; ``host`` the installed plugins:
-        memories may share it, so it stays open when this one is closed.
+        What is not given comes from the environment, files and defaults: ``docs/configuration.md``.
+        ``env`` replaces ``os.environ``; ``host`` the plugins: memories may share it, it stays open.
 
-        With ``watch`` changed files are indexed in the background until :meth:`close`; see
-        :meth:`watch`. With ``one_shot`` a search starts no background work, which suits a process
-        that ends with its answer. ``on_sync`` is called after every sync, on the thread that ran
-        it. ``on_upload`` is asked before texts first go to a provider on another machine; without
-        it they are sent, with a warning in the log and in the report.
+        With ``watch`` changed files are indexed in the background, see :meth:`watch`; with
+        ``one_shot`` a search starts no work there, as the process ends with its answer. ``on_sync``
+        is called after every sync, on its thread. ``on_upload`` is asked before texts first go to
+        another machine's provider; without it they are sent, with a warning in log and report.
 
         Raises :class:`~commonplace.errors.ConfigError` with all problems of a configuration,
         :class:`~commonplace.errors.WorkspaceError` if the workspace cannot be used, and
@@ -166,17 +166,14 @@ class Memory:
         """Index changed files in the background until :meth:`close`.
 
         Files are indexed, and embedded, once they have not changed for ``sync.watchDebounceMs``;
-        every ``sync.intervalMinutes`` all are compared. With ``poll`` they are compared at short
-        intervals instead of using the system's notifications. If ``sync.watch`` is off, files are
-        not watched. :meth:`status` shows the mode. Calling this again is allowed.
+        every ``sync.intervalMinutes`` all are compared, and with ``poll`` at short intervals, not
+        by the system's notifications. ``sync.watch`` switches it off; :meth:`status` shows how.
         """
         from commonplace.sync.watcher import Watcher
 
         watched = partial(watched_paths, self.host, self.settings, self._sources)
-        self._service().watch(
-            lambda changed: Watcher(watched, changed, force_polling=poll),
-            unwatched=not all("watched" in source.capabilities for source in self._sources),
-        )
+        unwatched = any("watched" not in source.capabilities for source in self._sources)
+        self._service().watch(partial(Watcher, watched, force_polling=poll), unwatched=unwatched)
 
     def session_started(self, session_key: str) -> None:
         """Update the index in the background, once for each session, by ``sync.onSessionStart``."""
@@ -217,9 +214,9 @@ class Memory:
         embedded within two of them is answered by its keywords, with a note. With ``wait`` all that
         changed is indexed and embedded first.
 
-        Raises :class:`~commonplace.errors.UnavailableError` if no backend can answer (an empty
-        result is no failure), :class:`~commonplace.errors.DeclinedError` if none can answer this
-        query honestly, :class:`~commonplace.errors.ScopeDeniedError` if that chat may not.
+        Raises :class:`~commonplace.errors.UnavailableError` if no backend can answer or the notes
+        are gone (an empty result is no failure), :class:`~commonplace.errors.DeclinedError` if none
+        can answer this honestly, :class:`~commonplace.errors.ScopeDeniedError` if a chat may not.
         """
         if self.host.listened["search"] and self.host.wraps_search():
             more = dict[str, Any](timeout=timeout, wait=wait, progress=progress, sources=sources)
@@ -251,7 +248,7 @@ class Memory:
         result = result.replace(notes=(*result.notes, *notes)) if notes else result
         if self.host.listened["events"] and (events := self.host.events) is not None:
             events.searched(query, result)
-        with suppress(CallerError):  # closed meanwhile by another thread: the answer holds
+        with suppress(MemoryClosedError):  # closed meanwhile by another thread: the answer holds
             if not self._one_shot and (session_key or result.stale > 0):
                 self._service().searched(session_key, result.stale)
             if 0 < max((arm.lacking for arm in answer.arms), default=0) <= self._unasked:
@@ -270,6 +267,7 @@ class Memory:
         """
         from commonplace.search.citations import read_cited, readable_of
 
+        self._check_open()
         check_texts(path=path)
         check_numbers(1, start=start, lines=lines)
         readable = readable_of(self.settings, self._mounts, self._sources)
@@ -308,6 +306,7 @@ class Memory:
 
         Raises :class:`~commonplace.errors.UnavailableError` if nothing but such folders is found.
         """
+        self._check_open()
         return documents_of(self._sources)
 
     @property
@@ -337,20 +336,22 @@ class Memory:
     def close(self) -> None:
         """Release all resources, after the batch of a running sync; closing twice is allowed."""
         with self._opening:
-            self._closed, service = True, self._sync_service
+            self.closed, service = True, self._sync_service
+            backends, self._backend = self._backend, None
         if service is not None:
             service.close()
-        with self._opening:
-            backends, self._backend = self._backend, None
         if backends is not None:
             backends.close()
         for close in reversed(self._closing):
             close()
 
+    def _check_open(self) -> None:
+        if self.closed:
+            raise MemoryClosedError
+
     def _service(self) -> SyncService:
         with self._opening:
-            if self._closed:
-                raise CallerError("this memory is closed", hint="open another one")
+            self._check_open()
             if self._sync_service is None:
                 from commonplace.health.state_files import tidy
                 from commonplace.sync.service import SyncService, sync_backend
@@ -368,8 +369,7 @@ class Memory:
 
     def _backends(self) -> Backend | FallbackMemoryManager:
         with self._opening:
-            if self._closed:
-                raise CallerError("this memory is closed", hint="open another one")
+            self._check_open()
             if self._backend is None:
                 given = self.host, self.settings, self._sources, self._analyser
                 self._backend = make_backends(

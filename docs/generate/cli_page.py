@@ -27,6 +27,8 @@ _HEAD = f"""\
 
 - Results go to standard output, everything else to standard error.
 - The exit codes are the same for every command: see [below](#exit-codes).
+- Commands that messages suggest have the `--workspace`, `--config` and `--agent` that were given:
+  copied, they act on the same memory.
 - On a terminal the output is laid out and coloured (not if `NO_COLOR` is set); in a pipe it is
   plain. On a terminal, standard error shows the progress of long work.
 - Citations of `search` are links on a terminal: they open the editor that `VISUAL` or `EDITOR`

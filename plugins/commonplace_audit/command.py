@@ -89,7 +89,7 @@ def _show(found: Audit, context: Context) -> None:
         context.line(f"{finding.severity} {finding.kind} {finding.citation}")
         context.line(f"  {finding.text}")
         if finding.hint:
-            context.line(f"  hint: {finding.hint}")
+            context.line(f"  hint: {context.suggesting(finding.hint)}")
         lines = finding.diff.splitlines()
         for line in lines[:_SHOWN]:
             context.line(f"    {line}")

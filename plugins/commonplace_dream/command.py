@@ -110,11 +110,12 @@ class DreamCommand:
             context.note(_FULL)
         _show(found, diff, context)
         if receipt is not None:
-            context.line(f"{found.path} is changed; to undo: commonplace undo {receipt.id}")
+            undo = context.suggesting(f"commonplace undo {receipt.id}")
+            context.line(f"{found.path} is changed; to undo: {undo}")
         elif found.steps:
+            write = context.suggesting(f"commonplace dream --apply --if {digest}")
             context.line(
-                "Nothing is written yet. To write it as shown, with the same options: "
-                f"commonplace dream --apply --if {digest}"
+                f"Nothing is written yet. To write it as shown, with the same options: {write}"
             )
         return 0
 

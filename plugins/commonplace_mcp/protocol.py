@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from commonplace_mcp.surface import Json, Surface
 
 MODERN = "2026-07-28"
+BATCHES = "2025-03-26"  # the one version with batches, which every server of it has to take
 HANDSHAKE = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 
 PARSE_ERROR = -32700
@@ -67,10 +68,24 @@ def parse(line: bytes) -> Json:
 
     Raises :class:`ProtocolError` where it is no JSON object of a sensible depth.
     """
+    return checked(_json_in(line))
+
+
+def parse_batch(line: bytes) -> list[object] | None:
+    """What the array in ``line`` holds, unchecked; ``None`` where it is empty, or no array."""
+    found = _json_in(line) if line.lstrip().startswith(b"[") else None
+    return found if found and isinstance(found, list) else None
+
+
+def _json_in(line: bytes) -> object:
     try:
-        message = json.loads(line)
+        return json.loads(line)
     except (ValueError, RecursionError):
         raise ProtocolError(PARSE_ERROR, "Parse error: this is not JSON") from None
+
+
+def checked(message: object) -> Json:
+    """``message`` if it is one; raises :class:`ProtocolError` where it is not."""
     if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
         raise ProtocolError(INVALID_REQUEST, "Invalid request: one JSON-RPC 2.0 object a line")
     return message
@@ -111,6 +126,7 @@ class Connection:
         self._asking = Asking(surface)
         self._send = send
         self._era: Era | None = None
+        self.takes_batches = False
         self._listening: dict[str | int, Json] = {}
         self._subscribed: set[str] = set()
         self._seen: dict[str, str | None] = {}  # text of each note that is subscribed to
@@ -272,6 +288,7 @@ class Connection:
     def _initialize(self, params: Json) -> Json:
         asked = params.get("protocolVersion")
         version = asked if asked in HANDSHAKE else HANDSHAKE[0]
+        self.takes_batches = version == BATCHES
         return {"protocolVersion": version, "serverInfo": _SERVER, **self._about("handshake")}
 
     def _call_asking(self, params: Json) -> Json:

@@ -10,6 +10,7 @@ import os
 import sys
 import threading
 import time
+from functools import partial
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -18,12 +19,16 @@ from commonplace_mcp.protocol import (
     INVALID_REQUEST,
     Connection,
     ProtocolError,
+    checked,
     error_message,
     parse,
+    parse_batch,
     request_id,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from commonplace_mcp.surface import Json, Surface
 
 LONGEST_LINE = 4 << 20
@@ -46,7 +51,7 @@ class StdioServer:
         self._writing = threading.Lock()
         self._gone = False
         self.connection = Connection(surface, self._write)
-        self._requests: SimpleQueue[Json | None] = SimpleQueue()
+        self._requests: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._room = threading.Semaphore(MOST_WAITING)
         self._state = threading.Lock()
         self._running: set[str | int] = set()
@@ -82,20 +87,47 @@ class StdioServer:
     def _take(self, line: bytes) -> None:
         message: Json = {}
         try:
+            if self.connection.takes_batches and (batch := parse_batch(line)) is not None:
+                self._take_batch(batch)
+                return
             message = parse(line)
             if (id_ := request_id(message)) is None:
                 self._note(message)
                 return
             self._begin(id_)
         except ProtocolError as error:
-            asked = message.get("id")
-            self._write(error_message(asked if isinstance(asked, str | int) else None, error))
+            self._write(_refusal(message, error))
             return
         if self.connection.is_quick(message):
             self._answer(message)
-            return
+        else:
+            self._put(partial(self._answer, message))
+
+    def _take_batch(self, batch: list[object]) -> None:
+        """Have the requests of a batch answered one after the other, by one array."""
+        answers: list[Json] = []
+        requests: list[Json] = []
+        for one in batch:
+            try:
+                message = checked(one)
+                if (id_ := _id_in_batch(message)) is None:
+                    self._note(message)
+                    continue
+                self._begin(id_)
+                requests.append(message)
+            except ProtocolError as error:
+                answers.append(_refusal(one, error))
+
+        def answer() -> None:
+            found = [*answers, *filter(None, map(self._answer_to, requests))]
+            if found:
+                self._write(found)
+
+        self._put(answer)
+
+    def _put(self, work: Callable[[], None]) -> None:
         self._room.acquire()
-        self._requests.put(message)
+        self._requests.put(work)
         self._start_thread()
 
     def _begin(self, id_: str | int) -> None:
@@ -126,31 +158,36 @@ class StdioServer:
         while True:
             with self._state:
                 self._idle += 1
-            message = self._requests.get()
+            work = self._requests.get()
             with self._state:
                 self._idle -= 1
-            if message is None:
+            if work is None:
                 return
             self._room.release()
-            if not self._gone and message["id"] in self._running:
-                self._answer(message)
+            work()
 
     def _answer(self, message: Json) -> None:
+        if (answer := self._answer_to(message)) is not None:
+            self._write(answer)
+
+    def _answer_to(self, message: Json) -> Json | None:
+        """The answer to a request, or ``None`` where it was cancelled or is a subscription."""
         id_ = message["id"]
+        if self._gone or id_ not in self._running:
+            return None
         try:
             answer = self.connection.answer(message)
         except Exception as error:  # noqa: BLE001 - one request must not end the server
             sys.stderr.write(f"commonplace mcp: {type(error).__name__} in {message['method']}\n")
             answer = error_message(id_, ProtocolError(INTERNAL_ERROR, "Internal error"))
         if answer is None:
-            return  # a subscription, which runs until it is cancelled
+            return None  # a subscription, which runs until it is cancelled
         with self._state:
             wanted = id_ in self._running  # not cancelled meanwhile
             self._running.discard(id_)
-        if wanted:
-            self._write(answer)
+        return answer if wanted else None
 
-    def _write(self, message: Json) -> None:
+    def _write(self, message: Json | list[Json]) -> None:
         line = json.dumps(message, ensure_ascii=False, separators=(",", ":"))
         data = line.encode("utf-8", "replace") + b"\n"
         with self._writing:
@@ -161,6 +198,17 @@ class StdioServer:
                 self._writer.flush()
             except (OSError, ValueError):  # the client closed its end
                 self._gone = True
+
+
+def _id_in_batch(message: Json) -> str | int | None:
+    if message.get("method") == "initialize":
+        raise ProtocolError(INVALID_REQUEST, "Invalid request: initialize stands alone")
+    return request_id(message)
+
+
+def _refusal(message: object, error: ProtocolError) -> Json:
+    asked = message.get("id") if isinstance(message, dict) else None
+    return error_message(asked if isinstance(asked, str | int) else None, error)
 
 
 def standard_streams() -> tuple[Any, Any]:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -52,3 +53,20 @@ def test_a_failed_write_is_an_error_and_the_file_stays(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="folder"):
         write_whole(str(tmp_path / "folder"), "new")
     assert (tmp_path / "file").read_text() == "old"
+
+
+@pytest.mark.parametrize("step", ["open", "replace"])
+def test_an_error_names_the_file_and_not_its_draft(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    def fail(first: str, *_: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", first)
+
+    file = tmp_path / "a.json"
+    file.write_text("old")
+    monkeypatch.setattr(os, step, fail)
+    with pytest.raises(PermissionError) as raised:
+        write_whole(str(file), "new")
+    monkeypatch.undo()
+    assert (raised.value.filename, raised.value.filename2) == (str(file), None)
+    assert os.listdir(tmp_path) == ["a.json"]

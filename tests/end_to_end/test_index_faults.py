@@ -214,8 +214,12 @@ def test_a_disk_that_is_away_and_comes_back(
             sandbox.workspace.mkdir()  # where it is mounted
             report = memory.sync(force=force)
             assert (report.removed, report.rebuilt, report.hidden) == (0, False, 3)
-            assert places(memory, "walrus") == set()
+            for query in ("walrus", "zebra"):  # an empty answer would say that nothing is known
+                with pytest.raises(UnavailableError, match="disk may not be mounted"):
+                    memory.search(query)
             sandbox.workspace.rmdir()
+            with pytest.raises(UnavailableError, match="No such file"):
+                memory.search("walrus")
             away.rename(sandbox.workspace)
             report = memory.sync()
             assert (report.added, report.updated, report.removed) == (0, 0, 0)

@@ -8,6 +8,7 @@ import shutil
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,6 +18,7 @@ from commonplace import (
     CallerError,
     ConfigError,
     Memory,
+    MemoryClosedError,
     NoteNotFoundError,
     PathNotAllowedError,
     PluginHost,
@@ -25,6 +27,7 @@ from commonplace import (
 )
 from commonplace.embedding import choice
 from commonplace.errors import MemoryDisabledError
+from commonplace.index.manager import IndexedMemoryManager
 from commonplace.plugin import hookimpl
 from commonplace.search.search import Searcher
 from commonplace.tools import plugins
@@ -395,9 +398,46 @@ def test_what_cannot_be_looked_at_is_hidden_and_comes_back(
 
 def test_a_closed_memory_says_so(opener: Opener) -> None:
     memory = opener()
+    writer = memory.writer(who="me")
     memory.close()
     memory.close()
-    with pytest.raises(CallerError, match="closed"):
+    calls: tuple[Callable[[], object], ...] = (
+        partial(memory.search, "staging"),
+        memory.sync,
+        memory.watch,
+        partial(memory.session_started, "s"),
+        memory.compacted,
+        partial(memory.get, "MEMORY.md"),
+        memory.notes,
+        memory.status,
+        memory.recall,
+        lambda: memory.plugin_tools,
+        partial(writer.remember, "tea"),
+        partial(writer.forget, "MEMORY.md#L3"),
+        partial(memory.writer(who="you").remember, "tea"),
+    )
+    for call in calls:
+        with pytest.raises(MemoryClosedError, match="this memory is closed") as raised:
+            call()
+        assert raised.value.hint == "open another one"
+
+
+@pytest.mark.parametrize(
+    "backend", ["builtin", ["inmemory", "builtin"]], ids=["one backend", "a chain"]
+)
+@pytest.mark.parametrize("method", ["maintain", "search"])
+def test_a_search_that_is_overtaken_by_the_end_says_that_the_memory_is_closed(
+    opener: Opener, monkeypatch: pytest.MonkeyPatch, backend: object, method: str
+) -> None:
+    def closing(manager: IndexedMemoryManager, *given: Any, **named: Any) -> object:
+        memory.close()  # as another thread does
+        return whole(manager, *given, **named)
+
+    memory = opener(config={"memory": {"backend": backend}})
+    assert memory.search("staging").hits
+    whole = getattr(IndexedMemoryManager, method)
+    monkeypatch.setattr(IndexedMemoryManager, method, closing)
+    with pytest.raises(MemoryClosedError):
         memory.search("staging")
 
 

@@ -70,7 +70,8 @@ class Context:
 
     ``format`` is the form of the result that was asked for, ``None`` without a wish; ``json`` says
     whether it is that. ``pretty``: standard output is a terminal and the form is left to us;
-    ``style`` decorates the result, or leaves it plain where colours are off.
+    ``style`` decorates the result, or leaves it plain where colours are off. ``commands`` are the
+    names of those of core.
     """
 
     def __init__(
@@ -80,6 +81,7 @@ class Context:
         out: TextIO | None = None,
         err: TextIO | None = None,
         env: Mapping[str, str] | None = None,
+        commands: Sequence[str] = (),
     ) -> None:
         self.out = out or sys.stdout
         self.err = err or sys.stderr
@@ -89,6 +91,7 @@ class Context:
         self.workspace: str | None = args.workspace
         self.config: str | None = args.config
         self.agent: str | None = args.agent
+        self._commands = commands
         self.pretty = self.format is None and self.out.isatty()
         self._progress: ProgressLine | None = None
         self._settings: Settings | None = None
@@ -132,7 +135,13 @@ class Context:
 
     def note(self, text: str) -> None:
         """Write what is not the result, for a person, to standard error."""
-        self.err.write(f"note: {one_line(text)}\n")
+        self.err.write(f"note: {one_line(self.suggesting(text))}\n")
+
+    def suggesting(self, text: str) -> str:
+        """``text``, the commands in it with this one's options on whose memory is meant."""
+        values = self.workspace, self.config, self.agent
+        given = {option: value for option, value in zip(_WHOSE, values, strict=True) if value}
+        return suggesting(text, given, self._commands, self.plugin_host)
 
     def notes(self, texts: Iterable[str]) -> None:
         """Write several of them."""
@@ -285,7 +294,57 @@ def is_safe(argv: Sequence[str]) -> bool:
 
 def named_config(argv: Sequence[str]) -> str | None:
     """The file that ``--config`` names, which may switch off a plugin's command."""
-    for word, following in zip(argv, (*argv[1:], ""), strict=True):
-        if word == "--config" or word.startswith("--config="):
-            return word.partition("=")[2] or following or None
-    return None
+    return given_options(argv).get("--config")
+
+
+_WHOSE = "--workspace", "--config", "--agent"
+"""The options that say whose memory is meant."""
+
+_ELSEWHERE = frozenset({"completion", "demo", "init", "man"})
+"""Commands for which they mean something else, or nothing."""
+
+
+def given_options(argv: Sequence[str]) -> dict[str, str]:
+    """Those of ``argv`` that say whose memory is meant, with their values; it need not be valid."""
+    given: dict[str, str] = {}
+    words = argv[: argv.index("--")] if "--" in argv else argv
+    for word, following in zip(words, (*words[1:], ""), strict=False):
+        option, _, value = word.partition("=")
+        if option in _WHOSE and (value or following):
+            given[option] = value or following  # the last one counts
+    return given
+
+
+def suggesting(
+    text: str,
+    given: Mapping[str, str],
+    commands: Sequence[str],
+    host: Callable[[], PluginHost],
+) -> str:
+    """``text`` in which each command of ours has the options ``given``, unless it names its own.
+
+    So a command that is copied from a message acts on the memory that the message is about.
+    ``commands`` are those of core; those of plugins are known to the ``host``.
+    """
+    if not given or "commonplace " not in text:
+        return text
+    import re
+    from contextlib import suppress
+    from shlex import quote
+
+    from commonplace.errors import CommonplaceError
+
+    known = set(commands)
+    with suppress(CommonplaceError, OSError, ValueError):  # such as a configuration of no such name
+        known.update(host().ids("command"))
+
+    def whose(found: re.Match[str]) -> str:
+        before, rest = text[: found.start()], re.split(r"[`\n]", text[found.end() :], maxsplit=1)[0]
+        # Help is for all, "did you mean" corrects a word, and what a process runs is a fact.
+        fact = rest.startswith((" --help", "?")) or re.search(r"process \d+ \($", before)
+        if fact or found[1] not in known - _ELSEWHERE:
+            return found[0]
+        options = [f" {name} {quote(given[name])}" for name in given if f"{name} " not in rest]
+        return found[0] + "".join(options)
+
+    return re.sub(r"(?<![\w./-])commonplace ([a-z][a-z-]*)", whose, text)

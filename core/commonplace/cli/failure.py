@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import suppress
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from commonplace.cli.parser import FAILED, INTERRUPTED, NOT_VALID, PROGRAM, UsageError
+from commonplace.cli.parser import BUILTIN, FAILED, INTERRUPTED, NOT_VALID, PROGRAM, UsageError
 from commonplace.cli.streams import one_line
 from commonplace.errors import CommonplaceError, ConfigError
 
@@ -29,6 +30,7 @@ def wants_json(argv: Sequence[str]) -> bool:
 def report(error: Exception, argv: Sequence[str]) -> int:
     """Print what failed and how to fix it; return the exit code."""
     kind, message, hint = _explain(error)
+    message, hint = _suggesting(message, argv), _suggesting(hint, argv)
     if not (wants_json(argv) and _printed_as_json(error, kind, message, hint)):
         lines = [f"{PROGRAM}: {message}"]
         lines += [f"  {note}" for note in getattr(error, "__notes__", ())]
@@ -66,6 +68,13 @@ def _printed_as_json(error: BaseException, kind: str, message: str, hint: str) -
     except OSError:
         return False
     return True
+
+
+def _suggesting(text: str, argv: Sequence[str]) -> str:
+    from commonplace.cli.context import given_options, plugin_host, suggesting
+
+    given = given_options(argv)
+    return suggesting(text, given, BUILTIN, lambda: plugin_host(os.environ, given.get("--config")))
 
 
 def _explain(error: Exception) -> tuple[str, str, str]:

@@ -280,7 +280,7 @@ def _run(command: Command, arguments: Sequence[str], env: Mapping[str, str]) -> 
         args = parser.parse_args(arguments)
     except SystemExit:  # raised by argparse itself only after --help
         return 0
-    context = Context(args, env=env)
+    context = Context(args, env=env, commands=BUILTIN)
     try:
         return command.run(args, context)
     except MemoryDisabledError:

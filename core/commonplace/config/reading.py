@@ -14,7 +14,7 @@ from commonplace.config.defaults import ORIGINAL_NAMES
 from commonplace.config.search import ExtraPath
 from commonplace.config.secret import Secret
 from commonplace.config.shape import Graft, Leaf
-from commonplace.config.values import Reading, a_list, convert, each, kind_of
+from commonplace.config.values import Reading, a_list, convert, each, kind_of, web_address
 from commonplace.dirs import expand_user
 from commonplace.errors import ConfigError, suggest
 from commonplace.model.plugins import ConfigProblem, WrongValueError, is_id
@@ -166,6 +166,7 @@ def _inside(path: str, workspace: str) -> bool:
 READERS: Mapping[str, Callable[[object, Reading], object]] = {
     "backend_chain": backend_chain,
     "link_template": link_template,
+    "web_address": web_address,
     "byte_size": byte_size,
     "extra_paths": extra_paths,
     "patterns": patterns,

@@ -229,7 +229,9 @@ class BatchSettings(Group):
 class RemoteSettings(Group):
     """An embedding service on the network."""
 
-    base_url: str | None = setting("Address of the service.", default=None, veiled=True)
+    base_url: str | None = setting(
+        "Address of the service.", default=None, veiled=True, read="web_address"
+    )
     api_key: Secret | None = setting(
         "Key: a literal, `${NAME}`, or a secret reference of the original.", default=None
     )

@@ -102,6 +102,9 @@ _KINDS: tuple[tuple[Any, str], ...] = (
 )
 
 
+_SCHEMES = ("http://", "https://")
+
+
 def kind_of(raw: object) -> str:
     """The kind of a JSON value in words."""
     kinds = (words for types, words in _KINDS if isinstance(raw, types))
@@ -235,6 +238,15 @@ def _bounds(low: float | None, high: float | None) -> str:
     if low is not None and high is not None:
         return f" from {low} to {high}"
     return f" of at least {low}" if low is not None else ""
+
+
+def web_address(raw: object, reading: Reading) -> str:
+    """The address of a service, or blank; what is wrong is not shown, as it may hold a key."""
+    text = reading.text(raw)
+    # What a workspace's own file refers to is not looked up, and has no effect.
+    if text.strip() and not (reading.confined or text.strip().lower().startswith(_SCHEMES)):
+        raise WrongValueError("must begin with http:// or https://")
+    return text
 
 
 def _secret(raw: object) -> Secret:

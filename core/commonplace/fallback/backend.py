@@ -11,6 +11,7 @@ from commonplace.errors import (
     CommonplaceError,
     DeclinedError,
     IndexCorruptError,
+    MemoryClosedError,
     UnavailableError,
     reason_of,
 )
@@ -150,9 +151,10 @@ class Backend:
                 if self._bounded[work]:
                     return self.guard.run(lambda: ask(self.manager()), deadline)
                 return ask(self.manager())
-            except CommonplaceError:
-                raise
             except BaseException as error:  # an engine that exits has failed, too
+                self._check_open()  # closed meanwhile: that is why it failed
+                if isinstance(error, CommonplaceError):
+                    raise
                 raise self._mistake(error) from error
 
     def probe(self, ask: Callable[[MemoryManager], T], deadline: Deadline) -> T:
@@ -284,7 +286,7 @@ class Backend:
 
     def _check_open(self) -> None:
         if self._closed:
-            raise UnavailableError(f"{self.id} is closed")
+            raise MemoryClosedError
 
     def _mistake(self, error: BaseException) -> UnavailableError:
         from commonplace.resilience.bounded_call import failure_of  # imports threading

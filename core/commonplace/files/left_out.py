@@ -39,7 +39,7 @@ def left_out(workspace: str, extra: Iterable[str | ConfiguredPath], rules: NoteR
         whole=roots.whole,
         too_wide=wide and not roots.whole,
     )
-    searched = notes = texts = ignored = 0
+    searched = notes = texts = ignored = capitals = 0
     folders: set[str] = set()
     entries = _Entries(roots.workspace, _MOST_ENTRIES, folders)
     for path in entries:
@@ -55,11 +55,14 @@ def left_out(workspace: str, extra: Iterable[str | ConfiguredPath], rules: NoteR
                 texts += 1
             elif any(root.below(path) is not None for root in roots.all):
                 searched += 1
+        elif path.lower().endswith(SUFFIXES):
+            capitals += 1
     return found.replace(
         searched=searched,
         notes=notes,
         texts=texts,
         ignored=ignored,
+        capitals=capitals,
         folders=tuple(sorted(folders)),
         at_least=entries.left < 0,
     )

@@ -14,7 +14,7 @@ from commonplace.embedding.service import (
     refused_texts,
 )
 from commonplace.embedding.vectors import checked, dims_of
-from commonplace.errors import CommonplaceError, ProviderError, counted
+from commonplace.errors import CommonplaceError, MemoryClosedError, ProviderError, counted
 from commonplace.model.documents import Finding, Fix, StoreHealth
 from commonplace.model.reports import Status, SyncReport, WatchingProcess
 from commonplace.model.search import Fallback
@@ -50,7 +50,7 @@ def status_of(
     sync_state: SyncState | None = None,
     clock: Callable[[], float] = time.time,
 ) -> Status:
-    """The status of every part; a part that fails is described, nothing is raised.
+    """The status of every part; a part that fails is described, none is raised.
 
     ``backends`` opens them, which may fail. ``choice`` selects the embedding
     provider and is called only if an index keeps vectors. ``clock`` gives epoch seconds.
@@ -59,6 +59,8 @@ def status_of(
     found = _Found()
     try:
         opened = backends()
+    except MemoryClosedError:
+        raise
     except CommonplaceError as error:
         warnings.append(str(error))
     else:

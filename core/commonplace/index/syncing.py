@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from commonplace.index.planning import SourceScan
     from commonplace.model.documents import Build, RootFailure, StoredDocument
     from commonplace.model.reports import ProgressCallback
+    from commonplace.model.search import Candidate
     from commonplace.protocols.managers import MemoryManager
     from commonplace.protocols.parts import Chunker, EventualStore, HoldsStore, Source, Store
     from commonplace.text.analyse import Analyser
@@ -251,9 +252,9 @@ class IndexSync(NamedTuple):
         return self._plan(live, scans).hidden > plan.hidden
 
     def _known(self) -> list[StoredDocument]:
-        """Every document of the live build."""
+        """Every document of the live build, unless it is of another workspace."""
         live = live_build(self.store)
-        return list(self.store.documents(live)) if live else []
+        return list(self.store.documents(live)) if live and can_answer(live, self.identity) else []
 
     def _plan(self, build: Build | None, scans: list[SourceScan]) -> Plan:
         if build is None:
@@ -281,11 +282,11 @@ class Freshness(NamedTuple):
     notes: tuple[str, ...] = ()
     hidden: tuple[RootFailure, ...] = ()
 
-    def hides(self, source: str, path: str) -> bool:
-        """Whether a document lies below a root that could not be looked at."""
-        return any(
-            root.source in ("", source) and lies_under(path, root.root) for root in self.hidden
-        )
+    def shows(self, hit: Candidate) -> bool:
+        """Whether ``hit`` lies below no root that could not be looked at."""
+        source, path = hit.chunk.source, hit.chunk.path
+        roots = (root.root for root in self.hidden if root.source in ("", source))
+        return not any(lies_under(path, root) for root in roots)
 
 
 def freshen(
@@ -385,9 +386,8 @@ def _notes(report: SyncReport, hindrance: str) -> tuple[str, ...]:
     if report.remaining and report.rebuilding is not None:
         done, size = report.rebuilding
         notes.append(
-            f"rebuilding the index ({done} of {counted(size, 'note')}); "
-            "results come from the previous index: "
-            + (hindrance or "`commonplace index` finishes it")
+            f"rebuilding the index ({done} of {counted(size, 'note')}); results come from the previous "
+            f"index: {hindrance or '`commonplace index` finishes it'}"
         )
     elif report.remaining:
         # It may well be among the hits, as it was when it was indexed.

@@ -212,10 +212,11 @@ class LeftOut(Record):
     """What of a workspace is not searched.
 
     ``looked_for`` says what is, and ``searched`` counts it. ``notes`` counts other files that end
-    as notes do, ``texts`` those that end in ``.txt``, ``ignored`` those that git ignores;
-    ``folders`` are the names of folders that were not entered. ``at_least`` says that there may be
-    more, since counting ended early. ``whole`` says that the folder is taken as it is, ``too_wide``
-    that it never is, since it holds the home folder.
+    as notes do, ``texts`` those that end in ``.txt``, ``ignored`` those that git ignores, and
+    ``capitals`` those that end as notes but in capitals (``.MD``); ``folders`` are the names of
+    folders that were not entered. ``at_least`` says that there may be more, since counting ended
+    early. ``whole`` says that the folder is taken as it is, ``too_wide`` that it never is, since it
+    holds the home folder.
     """
 
     looked_for: str
@@ -224,6 +225,7 @@ class LeftOut(Record):
     notes: int = 0
     texts: int = 0
     ignored: int = 0
+    capitals: int = 0
     folders: tuple[str, ...] = ()
     at_least: bool = False
     whole: bool = False
@@ -244,6 +246,12 @@ class LeftOut(Record):
             lines.append(
                 f"{self._counted(self.ignored, 'note')} ignored, as git ignores them; "
                 "to search them: set memory.search.notes.gitignore to false"
+            )
+        if self.capitals:
+            files = self._counted(self.capitals, "file")
+            lines.append(
+                f"{files} ignored, as the name ends in capitals (.MD, .Markdown); to search such: "
+                "rename them to .md"
             )
         if self.folders:
             names = ", ".join(self.folders[:4])

@@ -23,7 +23,7 @@ from commonplace.files.reading import (
     spellings,
     split_citation,
 )
-from commonplace.files.roots import ENDINGS, ExtraRoot, Roots, find_roots
+from commonplace.files.roots import ENDINGS, ExtraRoot, Roots, find_roots, is_link
 from commonplace.host.border import read_of, scanned
 from commonplace.model.tuples import NamedTuple
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from commonplace.config.settings import Settings
-    from commonplace.model.documents import Document, DocumentRef
+    from commonplace.model.documents import Document, DocumentRef, RootFailure
     from commonplace.model.plugins import Mount
     from commonplace.model.reports import NoteText
     from commonplace.model.search import Where
@@ -95,11 +95,29 @@ def read_cited(
                 # Of our guesses only that of an ending counts as what was asked.
                 if failure is None and (spelling == path or lacks_ending(path)):
                     failure = error
+    if link := _link_in(readable.roots, path):
+        raise PathNotAllowedError(
+            hint=f"{link} is a symbolic link, and memory follows none in notes: put the file there "
+            "itself, or add its folder to extraPaths"
+        )
     nearest = _nearest(readable, path, outside_too=failure is not None)
     hint = f"did you mean {nearest}?" if nearest else ""
     if failure is not None:
         raise NoteNotFoundError(str(failure), hint=hint or failure.hint)
     raise PathNotAllowedError(hint=hint)
+
+
+def _link_in(roots: Roots, path: str) -> str:
+    """What of ``path`` is a link, where a note could be; ``""``: nothing is."""
+    for spelling in spellings(path):
+        with suppress(PathNotAllowedError, OSError):
+            root, relative = resolve(roots, split_citation(spelling)[0])
+            location = root.base
+            for part in (*root.parts, *relative.split("/")):
+                location = os.path.join(location, part)
+                if is_link(os.lstat(location)):
+                    return roots.stored(location)
+    return ""
 
 
 def _read_mounted(readable: Readable, path: str, start: int | None, lines: int | None) -> NoteText:
@@ -212,6 +230,21 @@ def _is_note(readable: Readable, ref: DocumentRef) -> bool:
 def _stem(path: str) -> str:
     name = path.rpartition("/")[2].casefold()
     return next((name.removesuffix(end) for end in ENDINGS if name.endswith(end)), name)
+
+
+def check_seen(hidden: Sequence[RootFailure], sources: Sequence[str], *, found: bool) -> None:
+    """Raise where nothing is shown, as whole sources could not be looked at.
+
+    These are all ``sources`` there are, or have all that was ``found``: an empty result would say
+    that nothing is known.
+    """
+    away = {root.source: root.reason for root in hidden if not root.root}
+    if away and (found or away.keys() >= set(sources)):
+        raise UnavailableError(
+            "; ".join(dict.fromkeys(away.values())),
+            hint="what is indexed is kept, and shown again once the folder, or what reads it, is "
+            "back; then search again",
+        )
 
 
 def nothing_passes(

@@ -224,15 +224,16 @@ class Searcher:
         those that fold, the backend is asked for them; for more, where folding leaves places empty.
         """
 
-        def readable(hit: Candidate) -> bool:
-            return not freshness.hides(hit.chunk.source, hit.chunk.path)
-
         def more(arms: tuple[Arm, ...]) -> list[Candidate]:
-            hits = filter(readable, rank(answer._replace(arms=arms)))
+            hits = filter(freshness.shows, rank(answer._replace(arms=arms)))
             return self._above(list(hits), answer, min_score)
 
         ranked = rank(answer)
-        shown = list(filter(readable, ranked))
+        shown = list(filter(freshness.shows, ranked))
+        if freshness.hidden and not shown:
+            from commonplace.search.citations import check_seen
+
+            check_seen(freshness.hidden, self._sources, found=bool(ranked))
         passed = self._above(shown, answer, min_score)
         left = left_out(len(shown), passed, min_score, self._settings.query.min_score)
         notes = (*failures_of(ranked), *left)
@@ -248,7 +249,7 @@ class Searcher:
             if further and (folding.since() or len(passed) < wanted):
                 from commonplace.search.joining import add_further
 
-                notes += add_further(folding, further, readable, more, wanted)
+                notes += add_further(folding, further, freshness.shows, more, wanted)
                 passed = folding.folded()
         if self._settings.query.join and neighbours(passed[: request.limit]):
             from commonplace.search.joining import joined
@@ -385,8 +386,7 @@ def with_step(
 ) -> Candidate:
     """``hit`` with a new score, and the step that gave it; ``parts`` say what each arm gave."""
     step = Step(ranker=ranker, before=hit.score, after=score, note=note, parts=parts)
-    arms, steps, filters = hit.explain.arms, (*hit.explain.steps, step), hit.explain.filters
-    explain = Explanation(arms=arms, steps=steps, filters=filters)
+    explain = hit.explain.replace(steps=(*hit.explain.steps, step))
     return Candidate(hit.chunk, score, explain, hit.similar, hit.earlier, hit.lines)
 
 

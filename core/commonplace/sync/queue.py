@@ -7,7 +7,7 @@ import time
 from math import inf
 from typing import TYPE_CHECKING
 
-from commonplace.errors import CallerError, DeadlineExceededError
+from commonplace.errors import CallerError, DeadlineExceededError, MemoryClosedError
 from commonplace.model.tuples import NamedTuple
 from commonplace.resilience.deadline import LOOK_SECONDS, NEVER
 
@@ -86,8 +86,8 @@ class SyncQueue:
         thread alone: another caller that waits runs it again. A caller that stops waiting,
         interrupted or at ``deadline`` with :class:`~commonplace.errors.DeadlineExceededError`,
         withdraws its request, unless the sync has begun. Raises
-        :class:`~commonplace.errors.CallerError` once the queue is closed, and on a thread that is
-        running a sync.
+        :class:`~commonplace.errors.MemoryClosedError` once the queue is closed, and
+        :class:`~commonplace.errors.CallerError` on a thread that is running a sync.
         """
         call = _Call(request)
         try:
@@ -122,7 +122,7 @@ class SyncQueue:
             while not call.over:
                 if call in self._waiting:
                     if self._closed:
-                        raise CallerError("this memory is closed", hint="open another one")
+                        raise MemoryClosedError
                     if self.running is None and self._leads(call):
                         self._waiting.remove(call)
                         self._covered, self._waiting = [call, *self._waiting], []

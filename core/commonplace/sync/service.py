@@ -9,10 +9,10 @@ from math import inf
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from commonplace.errors import (
-    CallerError,
     CommonplaceError,
     DeclinedError,
     IndexBusyError,
+    MemoryClosedError,
     UnavailableError,
     counted,
     reason_of,
@@ -281,7 +281,7 @@ class SyncService:
 
     def _check_open(self) -> None:
         if self._stopping.is_set():
-            raise CallerError("this memory is closed", hint="open another one")
+            raise MemoryClosedError
 
     def _is_new(self, key: str) -> bool:
         if not self._settings.on_session_start:

@@ -27,7 +27,7 @@ from commonplace.files.roots import OWN, check_workspace, find_roots
 from commonplace.model.receipts import Receipt
 from commonplace.model.tuples import NamedTuple
 from commonplace.resilience.lock import Lease
-from commonplace.writing.journal import Entry, Journal, around, digest_of
+from commonplace.writing.journal import Entry, Journal, JournalError, around, digest_of
 from commonplace.writing.notefile import changed_lines, comparable, read_note, split_lines
 from commonplace.writing.replacing import NO_SPACE, opened_folder, unavailable
 
@@ -199,14 +199,28 @@ class Changer:
             with self._lease.held(_WAIT_SECONDS):
                 self._tidy()
                 yield
-        except (IndexBusyError, IndexReadOnlyError) as error:
-            cause = error.__cause__
-            hint = error.hint
-            if isinstance(cause, OSError) and cause.errno in NO_SPACE:
-                hint = unavailable(cause, what).hint
-            raise UnavailableError(f"{what} cannot be written: {error}", hint=hint) from error
+        except IndexReadOnlyError as error:  # the lock, which is beside the journal
+            raise self._without_journal(error.__cause__ or error, what, error.hint) from error
+        except IndexBusyError as error:
+            words = f"{what} cannot be written: {error}"
+            raise UnavailableError(words, hint=error.hint) from error
+        except JournalError as error:
+            hint = f"make {os.path.dirname(self.journal.path)} and what is in it writable"
+            raise self._without_journal(error, what, hint) from error
         except OSError as error:
             raise unavailable(error, what) from error
+
+    def _without_journal(self, error: BaseException, what: str, hint: str) -> UnavailableError:
+        """``error`` of what is kept in the state folder, whose disk need not be that of notes."""
+        reason = str(error)
+        if isinstance(error, OSError):
+            reason = error.strerror or reason
+            if error.errno in NO_SPACE:
+                hint = "free some space on the disk of the state folder, and write it again"
+        return UnavailableError(
+            f"{what} is unchanged, as the journal {self.journal.path} cannot be written: {reason}",
+            hint=hint,
+        )
 
     def _attempt(
         self, target: Target, change: Change, plan: Callable[[bytes | None], Proposal]

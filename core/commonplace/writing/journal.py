@@ -65,6 +65,10 @@ class History(list[Entry]):
         self.damaged: list[int] = []
 
 
+class JournalError(OSError):
+    """The journal cannot be written, which need not be on the disk of the notes."""
+
+
 class Journal:
     """The journal at ``path``. Only the holder of the lock of its workspace may append."""
 
@@ -140,6 +144,12 @@ class Journal:
         return history
 
     def _append(self, record: dict[str, Any], *, flush: bool = False) -> None:
+        try:
+            self._append_line(record, flush=flush)
+        except OSError as error:
+            raise JournalError(error.errno, error.strerror or str(error), self.path) from error
+
+    def _append_line(self, record: dict[str, Any], *, flush: bool) -> None:
         line = json.dumps(record, separators=(",", ":")).encode() + b"\n"
         make_private_folder(os.path.dirname(self.path))
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT

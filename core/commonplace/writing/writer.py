@@ -7,7 +7,7 @@ from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from commonplace.errors import CallerError, CommonplaceError
+from commonplace.errors import CallerError, CommonplaceError, MemoryClosedError
 from commonplace.errors import WriteRefusedError as Refused
 from commonplace.files.reading import split_citation
 from commonplace.model.receipts import ORIGINS, Receipt, lowest
@@ -48,6 +48,7 @@ class WritableMemory(Protocol):
 
     settings: Settings
     host: PluginHost
+    closed: bool
 
     def get(self, path: str) -> NoteText:
         """A note, or the cited lines of it."""
@@ -95,7 +96,7 @@ class Writer:
         self._previews = False
         usual = origin == "owner" or settings.write.enabled
         self._allowed = usual if allowed is None else allowed
-        self._get = memory.get
+        self._memory = memory
         self._places = Places(settings, clock)
         self._changer = Changer(
             settings.workspace,
@@ -292,7 +293,7 @@ class Writer:
         the journal is damaged. Raises as ``Memory.get`` does where nothing is cited.
         """
         check_texts(citation=citation)
-        trust = self._get(citation).trust
+        trust = self._memory.get(citation).trust
         if trust == "session":
             return "session"
         if trust == "external":
@@ -382,12 +383,12 @@ class Writer:
         return self.origin if source is None else lowest(self.origin, self.origin_of(source))
 
     def _check_allowed(self) -> None:
+        if self._memory.closed:
+            raise MemoryClosedError
         if not self._allowed:
-            raise Refused(
-                f"memory is read-only for {self.who}: agents may not write",
-                kind="disabled",
-                hint="set memory.write.enabled to true (commonplace config set)",
-            )
+            what = f"memory is read-only for {self.who}: agents may not write"
+            hint = "set memory.write.enabled to true (commonplace config set)"
+            raise Refused(what, kind="disabled", hint=hint)
 
     def _read(self, path: str) -> NoteFile:
         """The note at ``path``; one that cannot be read has no lines."""

@@ -101,3 +101,21 @@ def _changes(store: SqliteStore, build: Build) -> list[Callable[[], object]]:
         lambda: store.drop_space("space"),
         lambda: store.put_vectors(build, "space", 1, {}),
     ]
+
+
+def test_closing_waits_for_the_search_that_counts_terms(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without what it counts with, another search would begin to count in the midst of it."""
+    publish(store, make_put("a.md", "ant"))
+    assert search(store, words("ant"))
+    close, counted = store._database.close, list[object]()
+
+    def closing() -> None:
+        counted.append(store._counted)
+        close()
+
+    monkeypatch.setattr(store._database, "close", closing)
+    store.close()
+    assert counted[0] is not None
+    assert store._counted is None

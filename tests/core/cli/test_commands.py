@@ -263,7 +263,10 @@ def test_doctor_shows_the_command_that_indexes_changed_notes(
         file.write("A narwhal.\n")
     ran = run("doctor", "--workspace", workspace, "--verbose")
     assert ran.code == 0
-    assert "; 1 change for the next search or `commonplace index`\n" in ran.out
+    assert (
+        f"; 1 change for the next search or `commonplace index --workspace {workspace}`\n"
+        in ran.out
+    )
     assert "fix: " not in ran.out
 
 

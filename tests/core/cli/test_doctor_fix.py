@@ -160,7 +160,10 @@ def test_a_build_that_is_never_continued_is_dropped(
     store.close()
     status = run("status", "--workspace", workspace, "--deep")
     assert status.code == 0
-    assert "`commonplace doctor --fix`: drop the unfinished build" in status.out
+    assert (
+        f"`commonplace doctor --workspace {workspace} --fix`: drop the unfinished build"
+        in status.out
+    )
     assert "fixed: dropped a build of 0 notes" in fix("--quiet").out
     assert states(index) == ["live"]
 

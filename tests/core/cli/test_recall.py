@@ -44,7 +44,7 @@ def test_too_small_a_budget_is_refused(run: Callable[..., Ran], indexed: str) ->
     ran = run("recall", "--workspace", indexed, "--budget", "20")
     assert ran.code == 2
     assert "--budget 20 is too small: it must be at least 500" in ran.err
-    assert "fix: commonplace recall --budget 500" in ran.err
+    assert f"fix: commonplace recall --workspace {indexed} --budget 500" in ran.err
     assert run("recall", "--workspace", indexed, "--budget", "500").code == 0
 
 

@@ -109,7 +109,12 @@ KEYS: dict[str, tuple[str, Any, list[tuple[Any, Any]], list[Any]]] = {
         [("/models", "/models")],
         [1, " "],
     ),
-    "remote.baseUrl": ("remote.base_url", None, [("https://x.test/v1", "https://x.test/v1")], [1]),
+    "remote.baseUrl": (
+        "remote.base_url",
+        None,
+        [("https://x.test/v1", "https://x.test/v1"), ("HTTP://x.test", "HTTP://x.test"), ("", "")],
+        [1, "127.0.0.1:9", "x.test/v1", "ftp://x.test", "user:secret@x.test"],
+    ),
     "remote.apiKey": (
         "remote.api_key",
         None,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from commonplace.errors import CallerError, UnavailableError
+from commonplace.errors import CallerError, MemoryClosedError, UnavailableError
 from commonplace.fallback.backend import Backend
 from commonplace.fallback.manager import FallbackMemoryManager
 from commonplace.model.documents import StoreHealth
@@ -221,7 +221,7 @@ def test_an_engine_made_while_its_chain_was_closed_is_closed_too(chains: Chains)
     def ask() -> None:
         try:
             backend.manager()
-        except UnavailableError as error:
+        except MemoryClosedError as error:
             failed.append(error)
 
     thread = threading.Thread(target=ask)
@@ -231,7 +231,7 @@ def test_an_engine_made_while_its_chain_was_closed_is_closed_too(chains: Chains)
     closed.set()
     thread.join(10)
     assert engine.closed == 1
-    assert str(failed[0]) == "e is closed"
+    assert len(failed) == 1
     chain.close()
 
 
@@ -248,7 +248,7 @@ def test_an_engine_is_closed_too_if_that_was_just_before_its_chain_had_it(chains
     chain = chains(1)
     engine = chain.engines[0]
     backend = ClosedMeanwhile("e", lambda: engine)
-    with pytest.raises(UnavailableError, match="e is closed"):
+    with pytest.raises(MemoryClosedError):
         backend.manager()
     assert engine.closed == 1
     chain.close()

@@ -104,6 +104,16 @@ def test_a_workspace_without_notes_says_what_was_looked_for(
     assert first.startswith("there are no notes yet: looked for MEMORY.md and memory/**/*.md; 1 o")
 
 
+def test_names_that_end_in_capitals_are_counted(folder: Path, put: Callable[..., None]) -> None:
+    put("memory/a.md", "memory/b.MD", "c.Markdown", "d.mdx")
+    counted = left_out(str(folder), (), NOTE_RULES)
+    assert (counted.searched, counted.notes, counted.capitals) == (1, 0, 2)
+    (line,) = counted.sentences()
+    assert line.startswith("2 files were ignored, as the name ends in capitals (.MD, .Markdown)")
+    (folder / "memory/a.md").unlink()
+    assert line in left_out(str(folder), (), NOTE_RULES).nothing_found()
+
+
 def test_counting_ends(
     folder: Path, put: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:

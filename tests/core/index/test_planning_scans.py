@@ -13,6 +13,7 @@ from commonplace.model.documents import (
     StoredDocument,
 )
 from commonplace.model.reports import SyncReport
+from commonplace.model.search import Candidate, Explanation, StoredChunk
 from commonplace.text.analyse import make_analyser
 
 STAMP: Stamp = "1 2 3 4"
@@ -81,10 +82,14 @@ def test_the_index_is_not_asked_where_no_root_is_absent() -> None:
 
 def test_a_root_hides_what_is_its_sources_own() -> None:
     fresh = Freshness(hidden=(RootFailure("", "gone", "a"), RootFailure("x", "gone")))
-    assert fresh.hides("a", "anything")
-    assert not fresh.hides("b", "anything")
-    assert fresh.hides("b", "x/y")
-    assert not fresh.hides("b", "xy")
+
+    def shows(source: str, path: str) -> bool:
+        return fresh.shows(Candidate(StoredChunk(path, source, path, 1, 1, ""), 0.0, Explanation()))
+
+    assert not shows("a", "anything")
+    assert shows("b", "anything")
+    assert not shows("b", "x/y")
+    assert shows("b", "xy")
 
 
 def test_what_is_no_longer_configured_is_forgotten() -> None:

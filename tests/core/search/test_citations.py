@@ -173,6 +173,22 @@ def test_no_file_outside_of_memory_is_named_or_revealed(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
+def test_a_link_among_the_notes_is_named_whatever_it_leads_to(
+    readable: Readable, workspace: Path
+) -> None:
+    os.symlink(workspace.parent, workspace / "memory/dir")
+    for number, target in enumerate((workspace / "MEMORY.md", workspace.parent / "nowhere")):
+        os.symlink(target, workspace / f"memory/link{number}.md")
+        for asked in (f"memory/link{number}.md", f"memory/link{number}:3-4"):
+            with pytest.raises(PathNotAllowedError) as caught:
+                read_cited(readable, asked)
+            assert caught.value.hint.startswith(f"memory/link{number}.md is a symbolic link")
+    with pytest.raises(PathNotAllowedError) as caught:
+        read_cited(readable, "memory/dir/ws/MEMORY.md")
+    assert caught.value.hint.startswith("memory/dir is a symbolic link")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
 def test_no_link_of_the_workspace_is_followed_by_a_collection(
     readable: Readable, workspace: Path
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from functools import partial
 
 import pytest
@@ -191,3 +192,33 @@ def test_a_result_names_backend_arms_and_fallback_and_hides_what_cannot_be_read(
     assert (result.backend, result.fallback, result.stale) == ("here", instead, 2)
     assert result.notes == ("a note",)
     assert result.arms == (ArmFacts(name="keyword", found=2, plan="scan"),)
+
+
+@pytest.mark.parametrize("away", ["", "memory"], ids=["all sources", "this source"])
+def test_where_all_that_is_found_is_of_a_source_that_is_away_the_search_fails(
+    searcher: Searcher, away: str
+) -> None:
+    def choose(*paths: str, root: str = "") -> Chosen:
+        asked, request = Asked((arm(*paths),)), searcher.request("tea", limit=5)
+        asked.freshness = Freshness(hidden=(RootFailure(root, "the disk is away", away),))
+        answer = searcher.ask(asked, request)
+        rank = partial(searcher.rank, request=request, now=0.0)
+        return searcher.choose(rank, answer, request, asked.freshness, min_score=None)
+
+    with pytest.raises(UnavailableError, match="the disk is away") as raised:
+        choose("memory/a.md")
+    assert raised.value.hint
+    assert choose("memory/a.md", root="memory").candidates == [], "a folder that notes name"
+
+
+def test_another_source_that_is_away_is_no_failure_of_what_finds_nothing(
+    searcher: Searcher,
+) -> None:
+    asked, request = Asked((arm(),)), searcher.request("tea", limit=5)
+    for source, fails in (("mails", False), ("memory", True)):
+        asked.freshness = Freshness(hidden=(RootFailure("", "the disk is away", source),))
+        asked.answers = [(arm(),)]
+        answer = searcher.ask(asked, request)
+        rank = partial(searcher.rank, request=request, now=0.0)
+        with pytest.raises(UnavailableError) if fails else nullcontext():
+            searcher.choose(rank, answer, request, asked.freshness, min_score=None)

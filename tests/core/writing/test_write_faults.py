@@ -136,6 +136,22 @@ def test_a_full_disk_is_named(writer: Writer, workspace: Path) -> None:
     assert files(workspace) == {"MEMORY.md": b"one\n"}
 
 
+@pytest.mark.parametrize("number", [1, 2, 3], ids=["lock", "open", "write"])
+def test_a_full_disk_of_the_state_is_not_taken_for_that_of_the_notes(
+    writer: Writer, workspace: Path, number: int
+) -> None:
+    (workspace / "MEMORY.md").write_text("one\n")
+    if number > 1:  # then the folder of the lock is there
+        writer.remember("two", kind="entry")
+    was = files(workspace)
+    with Disk("full", number), pytest.raises(UnavailableError, match="No space left") as failed:
+        writer.remember("three", kind="entry")
+    assert str(failed.value).startswith("MEMORY.md is unchanged, as the journal ")
+    assert ".jsonl cannot be written" in str(failed.value)
+    assert failed.value.hint.startswith("free some space on the disk of the state folder")
+    assert files(workspace) == was
+
+
 # --- other programs -------------------------------------------------------------------------------
 
 

@@ -46,6 +46,30 @@ class TestProcess:
         )
         assert [answer["id"] for answer in answers] == [0, 1]
 
+    def test_a_batch_is_answered_by_one_array_in_the_version_that_has_them(
+        self, exchange: Callable[..., list[Any]]
+    ) -> None:
+        def begin(version: str) -> Json:
+            return {"id": 0, "method": "initialize", "params": {"protocolVersion": version}}
+
+        def request(id_: int, method: str) -> Json:
+            return {"jsonrpc": "2.0", "id": id_, "method": method}
+
+        notice = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+        mixed = [request(1, "ping"), notice, request(2, "tools/list"), 7, request(3, "initialize")]
+        batches = [json.dumps(one).encode() + b"\n" for one in (mixed, [notice], [])]
+        first, *others = exchange(begin("2025-03-26"), *batches)
+        assert first["id"] == 0
+        (answers,) = [one for one in others if isinstance(one, list)]
+        codes = {one["id"]: one.get("error", {}).get("code") for one in answers}
+        assert codes == {1: None, 2: None, None: -32600, 3: -32600}
+        assert "tools" in by_id([one for one in answers if one["id"]])[2]["result"]
+        (empty,) = [one for one in others if isinstance(one, dict)]
+        assert empty["error"]["code"] == -32600
+
+        _, refused = exchange(begin("2025-06-18"), batches[0])
+        assert refused["error"]["code"] == -32600
+
     def test_a_misbehaving_client_is_answered_line_by_line(
         self, exchange: Callable[..., list[Json]]
     ) -> None:

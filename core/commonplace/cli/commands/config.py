@@ -279,7 +279,7 @@ def _check(context: Context) -> int:
     for warning in report.warnings:
         context.line(f"{style.warning('warning')}  {warning}")
     if report.hint:
-        context.line(f"         fix: {report.hint}")
+        context.line(f"         fix: {context.suggesting(report.hint)}")
     if not report.problems:
         read = ", ".join(report.files) or "no file, defaults only"
         context.line(f"{style.good('ok')}       {read}")

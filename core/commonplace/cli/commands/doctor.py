@@ -165,7 +165,7 @@ def _show_wrapped(context: Context, head: str, text: str, label: int = 0) -> Non
 
     ``label`` is how many cells of the first line ``head`` takes beyond that.
     """
-    text = printable(text)
+    text = printable(context.suggesting(text))
     if not context.pretty:
         context.line(head + text)
         return

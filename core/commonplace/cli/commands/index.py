@@ -88,7 +88,7 @@ def _copy(args: Namespace, context: Context) -> int:
     for space in done.spaces:
         context.line(f"vectors of {space.space}: {space.copied} copied, none embedded")
     context.notes(warnings)
-    context.line(f"Search it from now on: {setting}")
+    context.line(context.suggesting(f"Search it from now on: {setting}"))
     return exit_code_of(done.report, settings)
 
 

@@ -74,7 +74,7 @@ def _of(agent: str, args: Namespace, context: Context) -> tuple[bool, dict[str, 
         reason = reason_of(error)
         if not context.json:
             context.line(context.style.strong(f"Memory of {agent}"))
-            context.line(f"  {context.style.bad('not available:')} {reason}")
+            context.line(f"  {context.style.bad('not available:')} {context.suggesting(reason)}")
         return False, {"agent": agent, "available": False, "warnings": [reason]}
 
 
@@ -131,16 +131,20 @@ def _details(status: Status, memory: Memory) -> Iterator[tuple[str, str]]:
 
 def _show(status: Status, context: Context, details: Iterable[tuple[str, str]] = ()) -> None:
     style = context.style
+
+    def say(text: str) -> str:
+        return one_line(context.suggesting(text))
+
     context.line(style.strong(f"Memory of {status.agent}"))
     facts = [*_facts(status), *details]
-    context.lines(columns([(f"  {label}", one_line(value)) for label, value in facts]))
+    context.lines(columns([(f"  {label}", say(value)) for label, value in facts]))
     shown = "\n".join(value for _, value in facts)
     for notice in status.notices:
         # The reason of a failure is shown with its part, with its hint or without.
         if notice not in shown and notice.rpartition(" (")[0] not in shown.splitlines():
-            context.line(f"  {style.warning('note:')} {one_line(notice)}")
+            context.line(f"  {style.warning('note:')} {say(notice)}")
     for problem in status.problems:
-        context.line(f"  {style.bad('problem:')} {one_line(problem)}")
+        context.line(f"  {style.bad('problem:')} {say(problem)}")
     if status.findings:
         context.line("  " + style.strong("Checks"))
         _show_findings(status.findings, context)
@@ -149,11 +153,15 @@ def _show(status: Status, context: Context, details: Iterable[tuple[str, str]] =
 def _show_findings(findings: Sequence[Finding], context: Context) -> None:
     """A line for each finding, and one below it with its fix."""
     width = max(len(finding.name) for finding in findings)
+
+    def say(text: str) -> str:
+        return one_line(context.suggesting(text))
+
     for finding in findings:
         state = context.style.state(finding.state)(pad(finding.state, 7))
-        context.line(f"  {state}  {finding.name:<{width}}  {one_line(finding.text)}")
+        context.line(f"  {state}  {finding.name:<{width}}  {say(finding.text)}")
         if finding.fix is not None:
-            context.line(" " * (width + 13) + one_line(finding.fix.hint))
+            context.line(" " * (width + 13) + say(finding.fix.hint))
 
 
 def _all_facts(status: Status) -> Iterator[tuple[str, str]]:

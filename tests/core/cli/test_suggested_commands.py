@@ -1,0 +1,89 @@
+"""Commands that messages suggest act on the memory that the command line named."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from commonplace.cli.context import given_options, suggesting
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.core.cli.conftest import Ran
+
+GIVEN = {"--workspace": "my notes", "--agent": "main"}
+ADDED = "--workspace 'my notes' --agent main"
+
+
+class Plugins:
+    """A host that knows one command."""
+
+    def ids(self, _: str) -> list[str]:
+        return ["dream"]
+
+
+def suggested(text: str) -> str:
+    host: Any = Plugins
+    return suggesting(text, GIVEN, ("index", "config", "init", "get"), host)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("run `commonplace index --force`", f"run `commonplace index {ADDED} --force`"),
+        (
+            "set it (commonplace config set a b)",
+            f"set it (commonplace config {ADDED} set a b)",
+        ),
+        ("see it again: commonplace dream", f"see it again: commonplace dream {ADDED}"),
+        ("commonplace get a --workspace b", "commonplace get --agent main a --workspace b"),
+        ("name a folder: commonplace init ~/notes", "name a folder: commonplace init ~/notes"),
+        ("process 7 (commonplace index) writes", "process 7 (commonplace index) writes"),
+        ("did you mean commonplace index?", "did you mean commonplace index?"),
+        ("commonplace index --help", "commonplace index --help"),
+        ("commonplace finds notes by words", "commonplace finds notes by words"),
+        ("/usr/bin/commonplace index", "/usr/bin/commonplace index"),
+    ],
+)
+def test_a_command_has_the_options_that_say_whose_memory_is_meant(text: str, shown: str) -> None:
+    assert suggested(text) == shown
+
+
+def test_the_options_are_found_where_the_command_line_is_not_valid() -> None:
+    argv = [
+        "--config=c.json5",
+        "search",
+        "--workspace",
+        "a",
+        "--workspace",
+        "b",
+        "--",
+        "--agent",
+        "x",
+    ]
+    assert given_options(argv) == {"--config": "c.json5", "--workspace": "b"}
+    assert given_options(["search", "--workspace"]) == {}
+
+
+def test_errors_notes_and_checks_suggest_what_acts_on_the_same_memory(
+    run: Callable[..., Ran], workspace: str, tmp_path: Path
+) -> None:
+    config = tmp_path / "my own.json5"
+    config.write_text("{}", encoding="utf-8")
+    whose = ["--workspace", workspace, "--config", str(config)]
+    added = f"--workspace {workspace} --config '{config}'"
+    assert (
+        f"fix: commonplace recall {added} --budget 500"
+        in run("recall", *whose, "--budget", "3").err
+    )
+    remembered = run("remember", *whose, "The kettle is blue")
+    assert f"commonplace undo {added} " in remembered.err
+    undo = remembered.err[remembered.err.index("undo ") :].split()
+    assert run("undo", *whose, undo[-1]).code == 0
+    assert f"commonplace undo {added} " not in run("remember", "x", "--workspace", workspace).err
+    for command in ("search", "status", "doctor"):
+        plain = run(command, *(["x"] if command == "search" else []))
+        assert "--config" not in plain.err

@@ -386,8 +386,8 @@ def _notes(report: SyncReport, hindrance: str) -> tuple[str, ...]:
     if report.remaining and report.rebuilding is not None:
         done, size = report.rebuilding
         notes.append(
-            f"rebuilding the index ({done} of {counted(size, 'note')}); results come from the previous "
-            f"index: {hindrance or '`commonplace index` finishes it'}"
+            f"rebuilding the index ({done} of {counted(size, 'note')}); results come from the "
+            f"previous index: {hindrance or '`commonplace index` finishes it'}"
         )
     elif report.remaining:
         # It may well be among the hits, as it was when it was indexed.

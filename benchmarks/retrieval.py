@@ -14,6 +14,11 @@ measure another backend or configuration on all sets or some, and exit 0.
 
 measures something else, on conversations: which share of the documents that hold evidence is among
 10 and 40 hits, by kind of question, with the default chain of rankers and with `spread` behind it.
+
+    python benchmarks/retrieval.py --together 80
+
+puts all sets of a language into one index, in chunks of so many tokens at the most: a large index,
+in which most of the notes are about other things than a query.
 """
 
 from __future__ import annotations
@@ -21,6 +26,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -119,13 +125,53 @@ def show_documents(root: Path, sets: list[str]) -> None:
             print(f"| {name} | {kind} | {len(rows[0])} | {' | '.join(cells)} |", flush=True)
 
 
+TOGETHER = {
+    "en": ["eslint", "openclaw-docs-en", "locomo-notes", "madial-en", "xquad-en"],
+    "zh": ["openclaw-docs-zh", "cmrc2018-zh", "madial-zh", "xquad-zh"],
+    "ja": ["openclaw-docs-ja", "jsquad-ja"],
+    "th": ["openclaw-docs-th", "xquad-th"],
+}
+
+
+def put_together(root: Path, sets: list[str], into: Path) -> None:
+    """All notes and queries of ``sets`` as one: each in a folder of its own."""
+    queries = []
+    for file in sorted(file for name in sets for file in (root / name).rglob("queries.jsonl")):
+        name = str(file.parent.relative_to(root)).replace(os.sep, "-")
+        shutil.copytree(file.parent / "workspace", into / "workspace" / name)
+        for line in file.read_text(encoding="utf-8").splitlines():
+            query = json.loads(line)
+            for lines in query["relevant"]:
+                lines["path"] = f"{name}/{lines['path']}"
+            queries.append(json.dumps(query))
+    (into / "queries.jsonl").write_text("\n".join(queries) + "\n", encoding="utf-8")
+
+
+def show_together(root: Path, tokens: int, languages: list[str]) -> None:
+    """Print nDCG and recall of large indexes."""
+    chunking = {"tokens": tokens, "overlap": tokens // 5}
+    for language in languages:
+        with tempfile.TemporaryDirectory() as scratch:
+            put_together(root, TOGETHER[language], Path(scratch))
+            config = Path(scratch, "config.json")
+            memory = {"search": {**SEARCH, "chunking": chunking}}
+            config.write_text(json.dumps({"memory": memory}), encoding="utf-8")
+            found = measure(Path(scratch), backend=None, config=str(config))
+        print(f"{language} {found['ndcg@10']:.4f} {found['recall@10']:.4f}", flush=True)
+
+
 def main() -> int:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("sets", nargs="*", help="names of sets, all if none is given")
+    parser.add_argument(
+        "sets", nargs="*", help="names of sets, or of languages; all if none is given"
+    )
     parser.add_argument("--backend", help="id of the backend, without a fallback")
     parser.add_argument("--config", help="configuration file")
     parser.add_argument("--documents", action="store_true", help="recall of whole documents")
+    parser.add_argument(
+        "--together", type=int, metavar="TOKENS", help="the sets of a language as one"
+    )
     args = parser.parse_args()
     root = Path(os.environ.get("COMMONPLACE_EVAL_DIR", "../shared/eval")) / "dev"
     if not root.is_dir():
@@ -133,6 +179,9 @@ def main() -> int:
         return 2
     if args.documents:
         show_documents(root, args.sets or CONVERSATIONS)
+        return 0
+    if args.together:
+        show_together(root, args.together, args.sets or [*TOGETHER])
         return 0
     proto = f"{'(proto)':>8} {'diff':>7}"
     print(f"{'set':18} {'ndcg@10':>8} {proto}   {'budget':>7} {proto}")

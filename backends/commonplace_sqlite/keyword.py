@@ -65,8 +65,8 @@ def _most_holders(token: str, chunks: int) -> float:
     What more than half of them hold weighs next to nothing in FTS5's BM25, and finds most of them.
     A text without spaces has several times as many tokens, of which the rarer half chooses as well
     as all do: with 0.3 nDCG@10 of the documentation in three such languages moved by at most .001.
-    Of many chunks the tokens of fewer choose as well: with all notes of a language in one index,
-    nDCG@10 moved by at most .0004 at 3,800 (ja), 4,500 (th), 7,700 (zh) and 17,800 (en) chunks.
+    Of many chunks the tokens of fewer choose as well: with all sets of a language in one index
+    (``benchmarks/retrieval.py --together 80``) nDCG@10 moved by .0012 at the most, in Chinese.
     """
     most, many, share = (0.3, 1_000, 0.1) if has_unspaced(token) else (0.5, 3_000, 0.2)
     return min(most * chunks, max(many, share * chunks))

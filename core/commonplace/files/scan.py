@@ -281,9 +281,12 @@ class _Listing:
 
 
 _KEPT = "nothing is forgotten, as its disk may not be mounted"
-_MISSING = f"it is missing: {_KEPT}"
-_EMPTY = f"it holds nothing: {_KEPT}"
-_EMPTY_WORKSPACE = f"the workspace is empty: {_KEPT}"
+_DELETED = "if it was deleted, take it out of the configuration"
+_MISSING = f"it is missing: {_KEPT}; {_DELETED}"
+_EMPTY = f"it holds nothing: {_KEPT}; {_DELETED}"
+_EMPTY_WORKSPACE = (
+    f"the workspace is empty: {_KEPT}; if its notes were deleted, make the folder memory/ in it"
+)
 
 
 def scan(roots: Roots, *, source: str = "memory", scandir: Scandir = _SCANDIR) -> ScanReport:

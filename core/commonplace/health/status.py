@@ -170,7 +170,9 @@ def _status_of_backends(
 
 
 def _pending_warnings(pending: SyncReport) -> list[str]:
-    warnings = [f"{absent.root}: {absent.reason}" for absent in pending.absent_roots]
+    # A workspace that is empty, and of which nothing is known, is new.
+    absent_roots = [one for one in pending.absent_roots if one.root]
+    warnings = [f"{absent.root}: {absent.reason}" for absent in absent_roots]
     warnings += [pending.cut] if pending.cut else []
     if pending.rebuilding is not None:
         done, total = pending.rebuilding

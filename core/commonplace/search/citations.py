@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from commonplace.model.documents import Document, DocumentRef, RootFailure
     from commonplace.model.plugins import Mount
     from commonplace.model.reports import NoteText
-    from commonplace.model.search import Where
+    from commonplace.model.search import Candidate, Where
     from commonplace.protocols.parts import Source
     from commonplace.resilience.bounded_call import Worker
     from commonplace.resilience.deadline import Deadline
@@ -232,14 +232,22 @@ def _stem(path: str) -> str:
     return next((name.removesuffix(end) for end in ENDINGS if name.endswith(end)), name)
 
 
-def check_seen(hidden: Sequence[RootFailure], sources: Sequence[str], *, found: bool) -> None:
+def check_seen(
+    hidden: Sequence[RootFailure],
+    where: Where,
+    sources: Sequence[str],
+    found: Iterable[Candidate],
+) -> None:
     """Raise where nothing is shown, as whole sources could not be looked at.
 
-    These are all ``sources`` there are, or have all that was ``found``: an empty result would say
-    that nothing is known.
+    These are all of ``sources`` that are asked for, or have something of what was ``found``: an
+    empty result would say that nothing is known.
     """
     away = {root.source: root.reason for root in hidden if not root.root}
-    if away and (found or away.keys() >= set(sources)):
+    asked = set(sources) if where.sources is None else where.sources.intersection(sources)
+    asked = asked.difference(where.not_sources)
+    every = "" in away or (asked and asked <= away.keys())
+    if every or any(hit.chunk.source in away for hit in found):
         raise UnavailableError(
             "; ".join(dict.fromkeys(away.values())),
             hint="what is indexed is kept, and shown again once the folder, or what reads it, is "

@@ -233,7 +233,7 @@ class Searcher:
         if freshness.hidden and not shown:
             from commonplace.search.citations import check_seen
 
-            check_seen(freshness.hidden, self._sources, found=bool(ranked))
+            check_seen(freshness.hidden, request.where, self._sources, ranked)
         passed = self._above(shown, answer, min_score)
         left = left_out(len(shown), passed, min_score, self._settings.query.min_score)
         notes = (*failures_of(ranked), *left)

@@ -100,7 +100,13 @@ def test_an_emptied_or_deleted_memory_folder_is_forgotten(
     [
         ("missing", "the workspace cannot be listed: No such file or directory"),
         ("a file", "the workspace cannot be listed: Not a directory"),
-        ("empty", "the workspace is empty: nothing is forgotten, as its disk may not be mounted"),
+        (
+            "empty",
+            (
+                "the workspace is empty: nothing is forgotten, as its disk may not be mounted; if its "
+                "notes were deleted, make the folder memory/ in it"
+            ),
+        ),
     ],
 )
 def test_a_workspace_that_is_not_there_forgets_nothing(

@@ -211,14 +211,25 @@ def test_where_all_that_is_found_is_of_a_source_that_is_away_the_search_fails(
     assert choose("memory/a.md", root="memory").candidates == [], "a folder that notes name"
 
 
-def test_another_source_that_is_away_is_no_failure_of_what_finds_nothing(
-    searcher: Searcher,
+@pytest.mark.parametrize(
+    ("query", "away", "fails"),
+    [
+        ("tea", "mails", False),
+        ("tea", "memory", False),
+        ("tea", "", True),
+        ("tea source:memory", "memory", True),
+        ("tea -source:mails", "memory", True),
+        ("tea source:mails", "memory", False),
+        ("tea source:no", "memory", False),
+    ],
+)
+def test_a_search_that_finds_nothing_fails_where_all_that_is_asked_for_is_away(
+    query: str, away: str, fails: bool
 ) -> None:
-    asked, request = Asked((arm(),)), searcher.request("tea", limit=5)
-    for source, fails in (("mails", False), ("memory", True)):
-        asked.freshness = Freshness(hidden=(RootFailure("", "the disk is away", source),))
-        asked.answers = [(arm(),)]
-        answer = searcher.ask(asked, request)
-        rank = partial(searcher.rank, request=request, now=0.0)
-        with pytest.raises(UnavailableError) if fails else nullcontext():
-            searcher.choose(rank, answer, request, asked.freshness, min_score=None)
+    searcher = Searcher(SearchSettings(), make_analyser(), [], ["memory", "mails"])
+    asked, request = Asked((arm(),)), searcher.request(query, limit=5)
+    asked.freshness = Freshness(hidden=(RootFailure("", "the disk is away", away),))
+    answer = searcher.ask(asked, request)
+    rank = partial(searcher.rank, request=request, now=0.0)
+    with pytest.raises(UnavailableError) if fails else nullcontext():
+        searcher.choose(rank, answer, request, asked.freshness, min_score=None)

@@ -88,8 +88,8 @@ class Memory:
     def plugin_tools(self) -> PluginTools:
         """The tools that plugins add for agents; a plugin is loaded when they are first listed."""
         with self._opening:
+            self._check_open()
             if self._tools is None:
-                self._check_open()
                 from commonplace.tools.plugins import PluginTools
 
                 self._tools = PluginTools(self.host, self.settings, self._embedding)
@@ -286,6 +286,7 @@ class Memory:
         from commonplace.tools.recall import recall
         from commonplace.tools.toolset import MemoryTools
 
+        self._check_open()
         check_texts(query="" if query is None else query, session_key=session_key)
         check_numbers(500, budget=budget)
         tools = MemoryTools(self, session_key=session_key, seconds=None)
@@ -338,10 +339,9 @@ class Memory:
         with self._opening:
             self.closed, service = True, self._sync_service
             backends, self._backend = self._backend, None
-        if service is not None:
-            service.close()
-        if backends is not None:
-            backends.close()
+        for part in (service, backends):
+            if part is not None:
+                part.close()
         for close in reversed(self._closing):
             close()
 

@@ -396,8 +396,13 @@ def test_what_cannot_be_looked_at_is_hidden_and_comes_back(
     assert memory.search("heron").hits
 
 
-def test_a_closed_memory_says_so(opener: Opener) -> None:
+@pytest.mark.parametrize("used", [False, True], ids=["never used", "used"])
+def test_a_closed_memory_says_so(opener: Opener, used: bool) -> None:
     memory = opener()
+    if used:
+        assert memory.search("staging").hits
+        assert memory.recall().text
+        assert memory.status().available
     writer = memory.writer(who="me")
     memory.close()
     memory.close()

@@ -81,10 +81,7 @@ PROBE_SECONDS = 10.0
 
 
 class BackendsStatus(NamedTuple):
-    """The state of every backend, and the active one (``None``: none can answer) with its health.
-
-    Where none is active the health is that of the first.
-    """
+    """The state of every backend, and the active one with its health, or the first one's."""
 
     states: tuple[BackendState, ...]
     health: ManagerHealth
@@ -152,7 +149,8 @@ class Backend:
                     return self.guard.run(lambda: ask(self.manager()), deadline)
                 return ask(self.manager())
             except BaseException as error:  # an engine that exits has failed, too
-                self._check_open()  # closed meanwhile: that is why it failed
+                if isinstance(error, Exception):
+                    self._check_open()  # closed meanwhile: that is why it failed
                 if isinstance(error, CommonplaceError):
                     raise
                 raise self._mistake(error) from error

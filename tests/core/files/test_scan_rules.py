@@ -103,8 +103,8 @@ def test_an_emptied_or_deleted_memory_folder_is_forgotten(
         (
             "empty",
             (
-                "the workspace is empty: nothing is forgotten, as its disk may not be mounted; if its "
-                "notes were deleted, make the folder memory/ in it"
+                "the workspace is empty: nothing is forgotten, as its disk may not be mounted; "
+                "if its notes were deleted, make the folder memory/ in it"
             ),
         ),
     ],

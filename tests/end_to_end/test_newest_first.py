@@ -296,6 +296,9 @@ def test_known_words_are_not_named(opener: Opener, workspace: Path) -> None:
     memory = opener()
     for query in ("harbours tidal", "max retries", "maxRetries", "running naive", "MAX_RETRIES"):
         assert memory.search(query).unknown == (), query
+    for query in ("maxTimeouts", "MAX_TIMEOUTS", "tidal maxTimeouts"):
+        unknown = [one.word for one in memory.search(query).unknown]
+        assert unknown == [query.removeprefix("tidal ")]
 
 
 def test_a_threshold_means_the_same_in_the_file_and_on_the_call(

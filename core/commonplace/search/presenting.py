@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from commonplace.errors import DeclinedError, UnavailableError
 from commonplace.graphemes import is_boundary
 from commonplace.model.search import Hit, KeywordQuery, UnknownWord, cited
-from commonplace.text.tokens import has_unspaced
+from commonplace.text.tokens import has_unspaced, identifier_parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -335,7 +335,10 @@ def _words(
     found: list[tuple[int, int, bool]] = []
     for start, end, terms in analyser.spans(text):
         # The "e" of E_NOSPC is a stop word: it is not asked for, and so not known to be missing.
-        unknown = missing.issuperset(asked.intersection(terms) or terms)
+        wanted = asked.intersection(terms) or {*terms}
+        # An identifier is not known by one of its parts.
+        lacks_part = terms[0] in missing and len(wanted & missing) > 1
+        unknown = wanted <= missing or (lacks_part and bool(identifier_parts(text[start:end])))
         if found and start < found[-1][1]:
             first, last, was_unknown = found[-1]
             if has_unspaced(text[start:end]):

@@ -246,6 +246,31 @@ def test_a_line_that_moved_is_found_by_its_text(writer: Writer, workspace: Path)
     assert bytes_of(workspace, "memory/a.md") == b"new\n\n- port 8080\n- a mat\n"
 
 
+@pytest.mark.parametrize("was", ["", " ", "\n", "\r\n"])
+def test_a_blank_text_of_the_lines_is_as_good_as_none(
+    was: str, writer: Writer, workspace: Path
+) -> None:
+    put(workspace, "memory/a.md", "one\n\ntwo\n")
+    with pytest.raises(WriteRefusedError, match="L2 is blank"):
+        writer.forget("memory/a.md#L2", was=was)
+    with pytest.raises(WriteRefusedError, match="the note has 3 lines"):
+        writer.forget("memory/a.md#L4", was=was)
+    assert writer.forget("memory/a.md#L3", was=was).before.text == "two\n"
+    assert bytes_of(workspace, "memory/a.md") == b"one\n\n"
+
+
+@pytest.mark.parametrize("was", ["-", "<!-- a mark -->"])
+def test_a_marker_alone_is_not_found_in_a_blank_line(
+    was: str, writer: Writer, workspace: Path
+) -> None:
+    put(workspace, "memory/a.md", "one\n\ntwo\n")
+    with pytest.raises(WriteRefusedError, match="has changed: it was"):
+        writer.forget("memory/a.md#L3", was=was)
+    put(workspace, "memory/a.md", f"one\n\n  {was}\ntwo\n")
+    writer.forget("memory/a.md#L1", was=was)
+    assert bytes_of(workspace, "memory/a.md") == b"one\n\ntwo\n"
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [("- port 81\n", r"was 'port 80', now it is '- port 81'"), ("x\nport 80\nport 80\n", "2 pl")],

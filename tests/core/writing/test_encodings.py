@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 LOG = "memory/2026-11-22.md"
 TEXT = "# Log\n\n- Frühstück mit Jörg um 9\n- Käse kaufen\n"
 ENCODINGS = ("latin-1", "cp1252", "utf-8", "utf-8-sig", "utf-16", "utf-32")
+CAFE = "# Café\n- Zoë likes the coffee"
 MIXED = "- Frühstück mit Jörg\n".encode() + "- Käse für Zürich 1\n".encode("latin-1")
 
 
@@ -204,9 +205,6 @@ def test_a_change_of_bytes_cannot_add_another_encoding(
     assert note.read_bytes() == TEXT.encode("latin-1")
 
 
-CAFE = "# Café\n- Zoë likes the coffee"
-
-
 @pytest.mark.parametrize(
     ("before", "after"),
     [
@@ -277,6 +275,32 @@ def test_a_change_is_undone_in_a_note_that_was_converted_since(writer: Writer, n
     note.write_bytes(normalize("NFD", note.read_text(encoding="utf-8")).encode())
     writer.undo(corrected)
     assert "- Frühstück mit Jörg um 9\n" in note.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("text", ["Bäääh", "Büro → Jörg"])
+def test_an_undo_is_refused_for_what_a_note_that_was_converted_since_cannot_hold(
+    text: str, writer: Writer, note: Path
+) -> None:
+    note.write_bytes(f"- Käse\n- {text}\n".encode())
+    forgotten = writer.forget(f"{LOG}#L2")
+    note.write_bytes("- Käse\n".encode("latin-1"))
+    with pytest.raises(WriteRefusedError, match="is in Windows-1252") as refused:
+        writer.undo(forgotten)
+    assert (refused.value.kind, "iconv" in refused.value.hint) == ("encoding", True)
+    assert note.read_bytes() == "- Käse\n".encode("latin-1")
+
+
+def test_an_undo_cannot_have_other_lines_read_in_another_encoding(
+    writer: Writer, note: Path
+) -> None:
+    note.write_bytes(f"{CAFE}\n- tomorrow\n- at nine\n".encode())
+    corrected = writer.correct(f"{LOG}#L3", "До завтра")
+    now = note.read_bytes() + b"- M\xfcller came by\n"
+    note.write_bytes(now)
+    with pytest.raises(WriteRefusedError, match="taken for another encoding") as refused:
+        writer.undo(corrected)
+    assert refused.value.kind == "encoding"
+    assert note.read_bytes() == now
 
 
 def test_a_change_that_was_recorded_with_stray_bytes_is_undone(

@@ -18,7 +18,7 @@ from commonplace import (
     Writer,
     archive_session,
 )
-from commonplace.errors import WriteRefusedError
+from commonplace.errors import MemoryClosedError, WriteRefusedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -533,6 +533,14 @@ def test_the_journal_is_filtered(writer: Writer) -> None:
     assert [one.id for one in writer.journal(path=LOG)] == [first.id]
     assert [one.id for one in writer.journal(limit=1)] == [second.id]
     assert writer.journal(limit=1)[0] == second
+
+
+def test_the_journal_of_a_closed_memory_is_not_read(memory: Memory, writer: Writer) -> None:
+    writer.remember("one")
+    memory.close()
+    for one in (writer, writer.preview()):
+        with pytest.raises(MemoryClosedError):
+            one.journal()
 
 
 def test_a_note_is_cited_without_its_ending_and_however_it_is_composed(

@@ -135,7 +135,7 @@ def screened_change(
     old = former.lines
     if former.lines and note.is_mixed and not former.is_mixed:
         raise former.unfit("and the change would add another encoding", _KEEPING)
-    if base and former.encoding != note.encoding and _reads_anew(base, former, data, note):
+    if base and former.encoding != note.encoding and _reads_otherwise(base, former, data, note):
         raise former.unfit("and the change would have its lines read in another encoding", _KEEPING)
     _, after = changed_lines(old, note.lines)
     known = set(old)
@@ -156,7 +156,7 @@ def screened_change(
     return (note.with_lines(lines).data() if notes else data), notes[:1]
 
 
-def _reads_anew(base: bytes, former: NoteFile, data: bytes, note: NoteFile) -> bool:
+def _reads_otherwise(base: bytes, former: NoteFile, data: bytes, note: NoteFile) -> bool:
     """Whether a line that kept its bytes reads as something else in the changed note.
 
     Where a note is converted as a whole, no line with a byte beyond ASCII keeps its bytes.

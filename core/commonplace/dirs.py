@@ -122,8 +122,8 @@ def write_whole(path: str, text: str, *, mode: int = 0o600) -> None:
     except OSError as error:
         with contextlib.suppress(OSError):
             os.unlink(draft)
-        error.filename, error.filename2 = path, None
-        raise
+        # A new one: a second name that is set to None is shown all the same, as "-> None".
+        raise OSError(error.errno, error.strerror, path) from error
     for other in os.listdir(folder):
         process = other.removeprefix(f"{name}.")
         if process != other and process.isdecimal():

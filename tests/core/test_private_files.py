@@ -69,4 +69,6 @@ def test_an_error_names_the_file_and_not_its_draft(
         write_whole(str(file), "new")
     monkeypatch.undo()
     assert (raised.value.filename, raised.value.filename2) == (str(file), None)
+    assert str(raised.value) == f"[Errno {errno.EACCES}] Permission denied: {str(file)!r}"
+    assert "->" not in str(raised.value)
     assert os.listdir(tmp_path) == ["a.json"]

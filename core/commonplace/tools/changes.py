@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from commonplace.errors import PathNotAllowedError, WriteRefusedError
+from commonplace.model.search import cited
 from commonplace.model.tools import ToolAnswer, ToolDefinition
 from commonplace.tools.answers import sentence
 from commonplace.tools.definitions import json_object
@@ -187,7 +188,8 @@ class ChangingTools:
     def _forget(self, given: dict[str, Any], *_: object) -> ToolAnswer:
         self._read(given["citation"])
         receipt = self._writer().forget(given["citation"], was=given.get("was"))
-        return _changed(receipt, f"Forgotten: {given['citation']}.")
+        gone = receipt.before  # where these lines had moved, others than were cited
+        return _changed(receipt, f"Forgotten: {cited(receipt.path, gone.start, gone.end)}.")
 
 
 def unchanged(error: CommonplaceError) -> ToolAnswer:

@@ -242,11 +242,11 @@ class Changer:
                 made = _commit(folder, name, entry, base, proposal.data)
             except BaseException as error:
                 with suppress(OSError):
-                    if self._settle(entry) and isinstance(error, OSError):
+                    if self._settle(entry, own=True) and isinstance(error, OSError):
                         return entry.shown
                 raise
             if not made:
-                return entry.shown if self._settle(entry) else None
+                return entry.shown if self._settle(entry, own=True) else None
             with suppress(OSError):  # the next writer sees from the files that it was done
                 self.journal.done(entry.receipt.id)
                 folder.delete(_draft(entry))
@@ -286,10 +286,11 @@ class Changer:
         else:
             self._clear(entry)
 
-    def _settle(self, entry: Entry) -> bool:
+    def _settle(self, entry: Entry, *, own: bool = False) -> bool:
         """Find out from the files whether a change was made, mark it, and return that.
 
-        Raises ``OSError`` where the journal cannot be written.
+        Raises ``OSError`` where the journal cannot be written; not for one's ``own`` change that
+        was made: the next writer sees that from the files.
         """
         parts = entry.receipt.path.split("/")
         try:
@@ -301,11 +302,13 @@ class Changer:
             if error.errno not in _OUT_OF_REACH:
                 raise
             made = False
-        if made:
-            self.journal.done(entry.receipt.id)
+        try:
+            (self.journal.done if made else self.journal.void)(entry.receipt.id)
+        except JournalError:
+            if not (made and own):
+                raise
         else:
-            self.journal.void(entry.receipt.id, "it was not made")
-        self._clear(entry)  # not before: without a mark, the draft is what decides
+            self._clear(entry)  # not before: without a mark, the draft is what decides
         return made
 
     def _clear(self, entry: Entry) -> None:

@@ -126,12 +126,13 @@ def cited_run(
     """The cited lines as positions (from, up to), counted from 0.
 
     ``was`` is the text that they had when they were read. If they have another one now, the lines
-    that have it are meant, if they are the only ones. Raises
-    :class:`~commonplace.errors.WriteRefusedError` where no lines fit the citation, or several.
+    that have it are meant, if they are the only ones. A blank one is as good as none: models give
+    it for what they leave out. Raises :class:`~commonplace.errors.WriteRefusedError` where no lines
+    fit the citation, or several.
     """
     citation = cited(path, start, end)
     inside = 1 <= start <= end <= len(lines)
-    if was is None:
+    if was is None or not was.strip():
         if not inside:
             raise WriteRefusedError(
                 f"{citation} does not fit: the note has {counted(len(lines), 'line')}",
@@ -141,10 +142,13 @@ def cited_run(
         if not "".join(lines[start - 1 : end]).strip():
             raise WriteRefusedError(f"{citation} is blank", kind="citation", hint="cite a line")
         return start - 1, end
-    wanted = [_plain(line) for line in was.strip("\n").split("\n")]
-    if inside and [_plain(line) for line in lines[start - 1 : end]] == wanted:
+    given = was.strip("\n").split("\n")
+    # A marker or a comment alone says nothing: as words, it would be any blank line.
+    said = _plain if any(map(_plain, given)) else _stripped
+    wanted = [*map(said, given)]
+    plain = [*map(said, lines)]
+    if inside and plain[start - 1 : end] == wanted:
         return start - 1, end
-    plain = [_plain(line) for line in lines]
     size = len(wanted)
     fits = [at for at in range(len(lines) - size + 1) if plain[at : at + size] == wanted]
     if len(fits) == 1:
@@ -156,6 +160,10 @@ def cited_run(
         kind="changed",
         hint="read the note again, and cite the lines as they are now",
     )
+
+
+def _stripped(line: str) -> str:
+    return comparable(line).strip()
 
 
 def _quoted(text: str) -> str:
@@ -244,8 +252,8 @@ def similar_entries(lines: Sequence[str], path: str, text: str) -> Iterator[Simi
             continue
         theirs = set(_WORDS(said))
         if len(words) > 2 and len(words & theirs) * 5 >= len(words | theirs) * 4:
-            text = " ".join(shown("".join(run)).split())
-            yield Similar(cited(path, start + 1, end), text, exact=False)
+            says = " ".join(shown("".join(run)).split())
+            yield Similar(cited(path, start + 1, end), says, exact=False)
 
 
 def _said(lines: Sequence[str]) -> str:

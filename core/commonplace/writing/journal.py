@@ -93,9 +93,9 @@ class Journal:
         """Mark a change as made."""
         self._append({"done": id_})
 
-    def void(self, id_: str, why: str) -> None:
+    def void(self, id_: str) -> None:
         """Mark a change as not made. Raises ``OSError``."""
-        self._append({"void": id_, "why": why})
+        self._append({"void": id_, "why": "it was not made"})
 
     def keep(self, id_: str, name: str, data: bytes) -> None:
         """Keep a version of a file that has no other place. Raises ``OSError``."""

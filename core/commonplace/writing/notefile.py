@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 WESTERN = "cp1252"
 """The encoding of a note in which no byte beyond ASCII is UTF-8: Windows-1252, so Latin-1, too."""
 
+_MARK = "\ufeff"
 _ESCAPED = re.compile("[\udc80-\udcff]")
 
 
@@ -73,6 +74,12 @@ class NoteFile(NamedTuple):
             raise self.unfit(f"which has no {sign!r} (U+{ord(sign):04X})") from error
         except OSError:
             is_read = False
+        if not is_read and self.encoding == "utf-8" and text.startswith(_MARK):
+            raise WriteRefusedError(
+                f"{self.path} would begin with U+FEFF, which would be taken for a byte order mark",
+                kind="encoding",
+                hint="leave this character out: it cannot be seen",
+            )
         if not is_read:
             raise self.unfit("and with this text it would be taken for another encoding")
         return data
@@ -90,11 +97,14 @@ class NoteFile(NamedTuple):
         """The refusal of a text that does not fit into the encoding of the file."""
         from shlex import quote
 
-        said, how = self.encoding.upper(), "save it as UTF-8 in an editor first"
+        said, how = (self.encoding or "utf-8").upper(), "save it as UTF-8 in an editor first"
+        if self.is_mixed:
+            said += " and in another encoding"
         if self.encoding == WESTERN:
             name, new = quote(self.path), quote(f"{self.path}.new")
-            said, how = "Windows-1252 (Latin-1)", "make the note UTF-8 first, in its folder: "
-            how += f"iconv -f CP1252 -t UTF-8 {name} > {new} && mv {new} {name}"
+            said, how = "Windows-1252 (Latin-1)", "make the note UTF-8 first, in the workspace: "
+            # Written back into the same file, it keeps its rights.
+            how += f"iconv -f CP1252 -t UTF-8 {name} > {new} && cat {new} > {name} && rm {new}"
         return WriteRefusedError(
             f"{self.path} is in {said}, {why}", kind="encoding", hint=hint or how
         )

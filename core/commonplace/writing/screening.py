@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -10,12 +11,13 @@ from commonplace.errors import CallerError, WriteRefusedError
 from commonplace.model.tuples import NamedTuple
 from commonplace.text.instructions import instruction_in
 from commonplace.text.redaction import redact
-from commonplace.writing.notefile import WESTERN, changed_lines, read_note, split_lines
+from commonplace.writing.notefile import WESTERN, changed_lines, read_note, shown, split_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from commonplace.model.receipts import Origin
+    from commonplace.writing.notefile import NoteFile
 
 LONGEST_TEXT = 100_000
 """Characters of one remembered text; more is a document, and belongs into a file of its own."""
@@ -133,6 +135,8 @@ def screened_change(
     old = former.lines
     if former.lines and note.is_mixed and not former.is_mixed:
         raise former.unfit("and the change would add another encoding", _KEEPING)
+    if base and former.encoding != note.encoding and _reads_otherwise(base, former, data, note):
+        raise former.unfit("and the change would have its lines read in another encoding", _KEEPING)
     _, after = changed_lines(old, note.lines)
     known = set(old)
     lines = list(note.lines[: after.start - 1])
@@ -140,7 +144,7 @@ def screened_change(
     for run, is_new in _runs(note.lines[after.start - 1 : after.end], known):
         text = "".join(run)
         if is_new and text.strip():
-            if WESTERN == note.encoding == former.encoding and _is_utf_8(text):
+            if WESTERN == note.encoding == former.encoding and any(map(_is_utf_8, run)):
                 raise former.unfit("and the change would add UTF-8", _KEEPING)
             checked = screened(text, origin, patterns, longest=LONGEST_CHANGE)
             refuse_instruction(checked.suspicion)
@@ -150,6 +154,22 @@ def screened_change(
         lines += split_lines(text)
     lines += note.lines[after.end :]
     return (note.with_lines(lines).data() if notes else data), notes[:1]
+
+
+def _reads_otherwise(base: bytes, former: NoteFile, data: bytes, note: NoteFile) -> bool:
+    """Whether a line that kept its bytes reads as something else in the changed note.
+
+    Where a note is converted as a whole, no line with a byte beyond ASCII keeps its bytes.
+    """
+    read = dict(zip(_bare(base), map(shown, former.lines), strict=False))
+    return any(
+        not line.isascii() and line in read and read[line].rstrip("\r\n") != now.rstrip("\r\n")
+        for line, now in zip(_bare(data), map(shown, note.lines), strict=False)
+    )
+
+
+def _bare(data: bytes) -> list[bytes]:
+    return [line.rstrip(b"\r") for line in data.removeprefix(BOM_UTF8).split(b"\n")]
 
 
 def _is_utf_8(text: str) -> bool:

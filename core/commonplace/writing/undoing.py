@@ -63,7 +63,8 @@ def undone_note(entries: Sequence[Entry], entry: Entry, base: bytes | None) -> b
     """The bytes of the note without the change ``entry``; ``None``: no file.
 
     ``entries`` are all changes, oldest first. Raises
-    :class:`~commonplace.errors.WriteRefusedError` where it was undone, or its lines have changed.
+    :class:`~commonplace.errors.WriteRefusedError` where it was undone, or its lines have changed,
+    and where the encoding that the note has now does not fit them.
     """
     receipt = entry.receipt
     if is_undone(entries, receipt.id):
@@ -93,7 +94,10 @@ def undone_note(entries: Sequence[Entry], entry: Entry, base: bytes | None) -> b
     if before and below and not before[-1].endswith("\n"):
         before[-1] += note.newline  # it was the last line, and no longer is
     restored = note.with_lines([*above, *before, *below])
-    return (_of_digest if exact else _of_now)(restored, entry)
+    if exact:
+        return _of_digest(restored, entry)
+    # What cannot be read is restored all the same: no text of it is taken for another.
+    return restored.data() if note.encoding else restored.restored()
 
 
 def is_undone(entries: Sequence[Entry], id_: str) -> bool:
@@ -112,14 +116,6 @@ _FORMS = (
     (WESTERN, b""),
     (WESTERN, b"\xef\xbb\xbf"),
 )
-
-
-def _of_now(note: NoteFile, entry: Entry) -> bytes:
-    """The bytes of the note in the encoding that it has now."""
-    try:
-        return note.restored()
-    except UnicodeEncodeError as error:
-        raise _changed(entry, f"the note is now in {note.encoding}") from error
 
 
 def _of_digest(note: NoteFile, entry: Entry) -> bytes:

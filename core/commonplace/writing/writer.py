@@ -278,6 +278,8 @@ class Writer:
         """The receipts of all changes, newest first; of the note at ``path``, at most ``limit``."""
         check_optional_texts(path=path)
         check_numbers(0, limit=limit)
+        if self._memory.closed:
+            raise MemoryClosedError
         stored = None if path is None else self._changer.cited(split_citation(path)[0]).path
         found = [
             entry.shown

@@ -138,6 +138,7 @@ def test_lines_that_moved_are_found_and_lines_that_changed_are_left_alone(
     file.write_text(NOTE.replace("# Ports\n", "# Ports\n\nAs of today:\n"))
     answer = tools.call("memory_forget", {"citation": "memory/ports.md#L3", "was": was})
     assert not answer.failed, answer.text
+    assert answer.text.startswith("Forgotten: memory/ports.md#L5.")
     assert "8471" not in file.read_text()
     assert "As of today" in file.read_text()
     again = tools.call("memory_forget", {"citation": "memory/ports.md#L3", "was": was})

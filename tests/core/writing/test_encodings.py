@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 LOG = "memory/2026-11-22.md"
 TEXT = "# Log\n\n- Frühstück mit Jörg um 9\n- Käse kaufen\n"
 ENCODINGS = ("latin-1", "cp1252", "utf-8", "utf-8-sig", "utf-16", "utf-32")
+CAFE = "# Café\n- Zoë likes the coffee"
 MIXED = "- Frühstück mit Jörg\n".encode() + "- Käse für Zürich 1\n".encode("latin-1")
 
 
@@ -63,14 +64,18 @@ def test_what_is_written_has_the_encoding_of_the_note(
 
 
 def test_what_a_western_note_cannot_hold_is_refused_with_a_way_to_convert_it(
-    writer: Writer, note: Path, workspace: Path
+    writer: Writer, workspace: Path
 ) -> None:
     original = TEXT.encode("latin-1")
+    path = "memory/Jörg's day.md"
+    note = workspace / path
+    note.parent.mkdir()
     note.write_bytes(original)
+    note.chmod(0o600)
+    rights = note.stat().st_mode
     changes: tuple[Callable[[str], Receipt], ...] = (
-        writer.remember,
-        lambda text: writer.correct(f"{LOG}#L3", text),
-        lambda text: writer.supersede(f"{LOG}#L3", text),
+        lambda text: writer.correct(f"{path}#L3", text),
+        lambda text: writer.supersede(f"{path}#L3", text),
     )
     for change in changes:
         with pytest.raises(WriteRefusedError, match=r"which has no '→' \(U\+2192\)") as refused:
@@ -80,11 +85,40 @@ def test_what_a_western_note_cannot_hold_is_refused_with_a_way_to_convert_it(
             change("Bäääh")  # as letters of another alphabet, for those who guess
     assert note.read_bytes() == original
     assert list(writer.journal()) == []
-    if shutil.which("iconv") and shutil.which("mv"):
-        command = refused.value.hint.partition("in its folder: ")[2]
+    said, _, command = refused.value.hint.partition(": ")
+    assert said.endswith("in the workspace")
+    if shutil.which("iconv") and shutil.which("cat"):
         subprocess.run(command, shell=True, check=True, cwd=workspace)
         assert note.read_bytes() == TEXT.encode()
-        assert writer.remember("Jörg → Büro").id
+        assert note.stat().st_mode == rights
+        assert [*note.parent.iterdir()] == [note]
+        assert writer.correct(f"{path}#L3", "Jörg → Büro").id
+
+
+def test_what_a_western_log_cannot_hold_is_not_remembered(writer: Writer, note: Path) -> None:
+    note.write_bytes(TEXT.encode("latin-1"))
+    with pytest.raises(WriteRefusedError, match=r"which has no '→' \(U\+2192\)"):
+        writer.remember("Jörg → Büro")
+    with pytest.raises(WriteRefusedError, match="would be taken for another encoding"):
+        writer.remember("Bäääh")
+    assert note.read_bytes() == TEXT.encode("latin-1")
+
+
+def test_a_mark_at_the_start_of_a_text_is_named(writer: Writer, note: Path) -> None:
+    note.write_bytes(b"one\n")
+    with pytest.raises(WriteRefusedError, match=r"would begin with U\+FEFF") as refused:
+        writer.correct(f"{LOG}#L1", "\ufefftwo")
+    assert "UTF-8" not in f"{refused.value} {refused.value.hint}"
+    assert note.read_bytes() == b"one\n"
+
+
+def test_a_note_of_two_encodings_is_not_said_to_be_in_one(writer: Writer, note: Path) -> None:
+    data = "- Café mit Zoë\n- До завтра\n".encode() + b"- M\xfcller kommt\n"
+    note.write_bytes(data)
+    with pytest.raises(WriteRefusedError, match=r"is in UTF-8 and in another encoding") as refused:
+        writer.correct(f"{LOG}#L2", "See you tomorrow")
+    assert refused.value.hint == "save it as UTF-8 in an editor first"
+    assert note.read_bytes() == data
 
 
 def test_a_decomposed_letter_is_written_as_the_one_that_the_encoding_has(
@@ -171,6 +205,51 @@ def test_a_change_of_bytes_cannot_add_another_encoding(
     assert note.read_bytes() == TEXT.encode("latin-1")
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (f"{CAFE}\n".encode(), f"{CAFE}\n".encode() + b"- M\xfcller came by\n"),
+        (CAFE.encode(), CAFE.encode() + b"\r\n- M\xfcller came by\n"),
+        # The line in another alphabet keeps the note from being taken for Windows-1252.
+        (
+            f"{CAFE}\n- До завтра\n".encode() + b"- M\xfcller came by\n",
+            f"{CAFE}\n".encode() + b"- M\xfcller came by\n",
+        ),
+    ],
+)
+def test_a_change_of_bytes_cannot_have_other_lines_read_in_another_encoding(
+    before: bytes, after: bytes, writer: Writer, note: Path
+) -> None:
+    assert decode(before).startswith(CAFE)
+    assert not decode(after).startswith(CAFE)
+    note.write_bytes(before)
+    with pytest.raises(WriteRefusedError, match="in another encoding") as refused:
+        writer.change(LOG, lambda _: after, why="")
+    assert refused.value.kind == "encoding"
+    assert note.read_bytes() == before
+
+
+def test_lines_that_read_as_before_may_be_left_alone_in_a_note_of_two_encodings(
+    writer: Writer, note: Path
+) -> None:
+    first, second = MIXED.splitlines(keepends=True)
+    for kept in (first, second):
+        note.write_bytes(MIXED)
+        writer.change(LOG, lambda _, kept=kept: kept, why="")  # type: ignore[misc]
+        assert decode(note.read_bytes()) in decode(MIXED)
+
+
+def test_utf_8_is_found_beside_a_new_line_of_the_encoding_of_the_note(
+    writer: Writer, note: Path
+) -> None:
+    original = (TEXT + "- und Brot\n" * 9).encode("latin-1")
+    note.write_bytes(original)
+    added = "- Café\n".encode() + "- Müller\n".encode("latin-1")
+    with pytest.raises(WriteRefusedError, match="the change would add UTF-8"):
+        writer.change(LOG, lambda old: (old or b"") + added, why="")
+    assert note.read_bytes() == original
+
+
 def test_the_last_letter_beyond_ascii_can_go_and_return(writer: Writer, note: Path) -> None:
     note.write_bytes("- Käse\n- one\n".encode("latin-1"))
     corrected = writer.correct(f"{LOG}#L1", "cheese")
@@ -196,6 +275,32 @@ def test_a_change_is_undone_in_a_note_that_was_converted_since(writer: Writer, n
     note.write_bytes(normalize("NFD", note.read_text(encoding="utf-8")).encode())
     writer.undo(corrected)
     assert "- Frühstück mit Jörg um 9\n" in note.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("text", ["Bäääh", "Büro → Jörg"])
+def test_an_undo_is_refused_for_what_a_note_that_was_converted_since_cannot_hold(
+    text: str, writer: Writer, note: Path
+) -> None:
+    note.write_bytes(f"- Käse\n- {text}\n".encode())
+    forgotten = writer.forget(f"{LOG}#L2")
+    note.write_bytes("- Käse\n".encode("latin-1"))
+    with pytest.raises(WriteRefusedError, match="is in Windows-1252") as refused:
+        writer.undo(forgotten)
+    assert (refused.value.kind, "iconv" in refused.value.hint) == ("encoding", True)
+    assert note.read_bytes() == "- Käse\n".encode("latin-1")
+
+
+def test_an_undo_cannot_have_other_lines_read_in_another_encoding(
+    writer: Writer, note: Path
+) -> None:
+    note.write_bytes(f"{CAFE}\n- tomorrow\n- at nine\n".encode())
+    corrected = writer.correct(f"{LOG}#L3", "До завтра")
+    now = note.read_bytes() + b"- M\xfcller came by\n"
+    note.write_bytes(now)
+    with pytest.raises(WriteRefusedError, match="taken for another encoding") as refused:
+        writer.undo(corrected)
+    assert refused.value.kind == "encoding"
+    assert note.read_bytes() == now
 
 
 def test_a_change_that_was_recorded_with_stray_bytes_is_undone(

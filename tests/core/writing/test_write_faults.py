@@ -12,7 +12,7 @@ import pytest
 
 from commonplace import CommonplaceError, Memory, PathNotAllowedError, UnavailableError, Writer
 from commonplace.errors import WriteRefusedError
-from commonplace.writing.journal import damage_of
+from commonplace.writing.journal import Journal, JournalError, damage_of
 from commonplace.writing.replacing import Folder
 
 if TYPE_CHECKING:
@@ -218,6 +218,33 @@ def test_a_change_that_another_program_has_built_upon_is_made_once(
     assert list(writer.journal()) == [receipt]
     (kept,) = (tmp_path / "state" / "memory" / "journals").glob("*.kept/*")
     assert kept.read_bytes() == saved[0]
+    assert [*files(workspace)] == ["MEMORY.md"]
+
+
+def test_a_change_that_stays_is_not_said_to_be_none_where_its_mark_fails(
+    writer: Writer, workspace: Path
+) -> None:
+    note = workspace / "MEMORY.md"
+    note.write_bytes(b"one\n")
+    real = Folder.swap
+    saved: list[bytes] = []
+
+    def swap(self: Folder, draft: str, name: str) -> bool:
+        if saved:
+            return real(self, draft, name)
+        saved.append(b"zero\none\n")
+        save(note, saved[0])
+        swapped = real(self, draft, name)
+        save(note, note.read_bytes() + b"three\n")
+        return swapped
+
+    def full(*_: object) -> None:
+        raise JournalError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with mock.patch.object(Folder, "swap", swap), mock.patch.object(Journal, "done", full):
+        receipt = writer.change("MEMORY.md", lambda old: (old or b"") + b"two\n", why="")
+    assert note.read_bytes() == b"one\ntwo\nthree\n"
+    assert list(writer.journal()) == [receipt]  # the next one to look marks it
     assert [*files(workspace)] == ["MEMORY.md"]
 
 

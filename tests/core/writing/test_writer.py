@@ -18,7 +18,7 @@ from commonplace import (
     Writer,
     archive_session,
 )
-from commonplace.errors import WriteRefusedError
+from commonplace.errors import MemoryClosedError, WriteRefusedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -244,6 +244,31 @@ def test_a_line_that_moved_is_found_by_its_text(writer: Writer, workspace: Path)
     put(workspace, "memory/a.md", "new\n\n- port 80\n- a mat\n")
     writer.correct("memory/a.md#L1", "port 8080", was="port 80")
     assert bytes_of(workspace, "memory/a.md") == b"new\n\n- port 8080\n- a mat\n"
+
+
+@pytest.mark.parametrize("was", ["", " ", "\n", "\r\n"])
+def test_a_blank_text_of_the_lines_is_as_good_as_none(
+    was: str, writer: Writer, workspace: Path
+) -> None:
+    put(workspace, "memory/a.md", "one\n\ntwo\n")
+    with pytest.raises(WriteRefusedError, match="L2 is blank"):
+        writer.forget("memory/a.md#L2", was=was)
+    with pytest.raises(WriteRefusedError, match="the note has 3 lines"):
+        writer.forget("memory/a.md#L4", was=was)
+    assert writer.forget("memory/a.md#L3", was=was).before.text == "two\n"
+    assert bytes_of(workspace, "memory/a.md") == b"one\n\n"
+
+
+@pytest.mark.parametrize("was", ["-", "<!-- a mark -->"])
+def test_a_marker_alone_is_not_found_in_a_blank_line(
+    was: str, writer: Writer, workspace: Path
+) -> None:
+    put(workspace, "memory/a.md", "one\n\ntwo\n")
+    with pytest.raises(WriteRefusedError, match="has changed: it was"):
+        writer.forget("memory/a.md#L3", was=was)
+    put(workspace, "memory/a.md", f"one\n\n  {was}\ntwo\n")
+    writer.forget("memory/a.md#L1", was=was)
+    assert bytes_of(workspace, "memory/a.md") == b"one\n\ntwo\n"
 
 
 @pytest.mark.parametrize(
@@ -508,6 +533,14 @@ def test_the_journal_is_filtered(writer: Writer) -> None:
     assert [one.id for one in writer.journal(path=LOG)] == [first.id]
     assert [one.id for one in writer.journal(limit=1)] == [second.id]
     assert writer.journal(limit=1)[0] == second
+
+
+def test_the_journal_of_a_closed_memory_is_not_read(memory: Memory, writer: Writer) -> None:
+    writer.remember("one")
+    memory.close()
+    for one in (writer, writer.preview()):
+        with pytest.raises(MemoryClosedError):
+            one.journal()
 
 
 def test_a_note_is_cited_without_its_ending_and_however_it_is_composed(

@@ -352,7 +352,8 @@ def suggesting(
         rest = re.split(r"[`\n]|\bcommonplace ", after, maxsplit=1)[0]
         # Help is for all, "did you mean" corrects a word, and what a process runs is a fact.
         fact = rest.startswith((" --help", "?")) or re.search(r"process \d+ \($", before)
-        if fact or before.count('"') % 2 or found[1] not in known - _ELSEWHERE:
+        quoted = before.count('"') % 2 or before.count("“") > before.count("”")
+        if fact or quoted or found[1] not in known - _ELSEWHERE:
             return found[0]
         missing = [name for name in given if not re.search(rf"{name}[ =]", rest)]
         return found[0] + "".join(f" {name} {quote(given[name])}" for name in missing)

@@ -48,8 +48,12 @@ def suggested(text: str) -> str:
         ("/usr/bin/commonplace index", "/usr/bin/commonplace index"),
         ("the commonplace index is old", "the commonplace index is old"),
         ('it says "redo it: commonplace index"', 'it says "redo it: commonplace index"'),
+        ("it has “redo it: commonplace index”", "it has “redo it: commonplace index”"),
         ("correct it with commonplace get", f"correct it with commonplace get {ADDED}"),
-        ("it is old; commonplace index mends it", f"it is old; commonplace index {ADDED} mends it"),
+        (
+            "it is old; commonplace index updates it",
+            f"it is old; commonplace index {ADDED} updates it",
+        ),
         (
             "commonplace index, or commonplace get x --workspace y",
             f"commonplace index {ADDED}, or commonplace get --agent main x --workspace y",

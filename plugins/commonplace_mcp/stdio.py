@@ -1,4 +1,6 @@
-"""The server on standard input and output: one JSON object a line, answered by a few threads.
+"""The server on standard input and output: a message a line, answered by a few threads.
+
+A message is a JSON object, or an array of them (a batch) in the version of the protocol with those.
 
 The standard library alone: some clients leave out a server whose first answer takes over a second.
 """
@@ -39,7 +41,7 @@ SECONDS_TO_FINISH = 5.0
 
 THREADS = 4
 MOST_WAITING = 256
-"""Requests that are held; while there are so many, no further line is read."""
+"""Lines that are held; while there are so many, no further one is read. Also the longest batch."""
 
 
 class StdioServer:
@@ -55,6 +57,7 @@ class StdioServer:
         self._room = threading.Semaphore(MOST_WAITING)
         self._state = threading.Lock()
         self._running: set[str | int] = set()
+        self._batches: dict[int, list[Json]] = {}
         self._threads: list[threading.Thread] = []
         self._idle = 0
 
@@ -78,6 +81,8 @@ class StdioServer:
         end = time.monotonic() + SECONDS_TO_FINISH
         for thread in self._threads:
             thread.join(max(0.0, end - time.monotonic()))
+        for number in tuple(self._batches):
+            self._end_batch(number)  # what is done of it
         self._gone = True
 
     def _skip_rest(self, line: bytes) -> None:
@@ -105,6 +110,9 @@ class StdioServer:
 
     def _take_batch(self, batch: list[object]) -> None:
         """Have the requests of a batch answered one after the other, by one array."""
+        if len(batch) > MOST_WAITING:
+            problem = f"Invalid request: a batch has at most {MOST_WAITING} messages"
+            raise ProtocolError(INVALID_REQUEST, problem)
         answers: list[Json] = []
         requests: list[Json] = []
         for one in batch:
@@ -119,11 +127,18 @@ class StdioServer:
                 answers.append(_refusal(one, error))
 
         def answer() -> None:
-            found = [*answers, *filter(None, map(self._answer_to, requests))]
-            if found:
-                self._write(found)
+            for message in requests:
+                if (found := self._answer_to(message)) is not None:
+                    answers.append(found)  # noqa: PERF401 - the end of input takes what is there
+            self._end_batch(id(answers))
 
+        self._batches[id(answers)] = answers
         self._put(answer)
+
+    def _end_batch(self, number: int) -> None:
+        """Write the answers to a batch that there are, once."""
+        if answers := self._batches.pop(number, None):
+            self._write([*answers])
 
     def _put(self, work: Callable[[], None]) -> None:
         self._room.acquire()
@@ -189,7 +204,9 @@ class StdioServer:
 
     def _write(self, message: Json | list[Json]) -> None:
         line = json.dumps(message, ensure_ascii=False, separators=(",", ":"))
-        data = line.encode("utf-8", "replace") + b"\n"
+        if not line.isascii():  # half a character becomes U+FFFD, as in all JSON of ours
+            line = line.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        data = line.encode() + b"\n"
         with self._writing:
             if self._gone:
                 return

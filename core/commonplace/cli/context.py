@@ -135,13 +135,17 @@ class Context:
 
     def note(self, text: str) -> None:
         """Write what is not the result, for a person, to standard error."""
-        self.err.write(f"note: {one_line(self.suggesting(text))}\n")
+        self.err.write(f"note: {self.on_a_line(text)}\n")
 
     def suggesting(self, text: str) -> str:
         """``text``, the commands in it with this one's options on whose memory is meant."""
         values = self.workspace, self.config, self.agent
         given = {option: value for option, value in zip(_WHOSE, values, strict=True) if value}
         return suggesting(text, given, self._commands, self.plugin_host)
+
+    def on_a_line(self, text: str) -> str:
+        """The same on one line, without what steers a terminal."""
+        return one_line(self.suggesting(text))
 
     def notes(self, texts: Iterable[str]) -> None:
         """Write several of them."""
@@ -304,6 +308,10 @@ _ELSEWHERE = frozenset({"completion", "demo", "init", "man"})
 """Commands for which they mean something else, or nothing."""
 
 
+_SUGGESTED = r"(?m:^|(?<=[`(])|(?<=[:;] )|(?<=, or )|(?<= with ))commonplace ([a-z][a-z-]*)"
+"""A command of ours as messages have it, in their texts: after what can stand before one."""
+
+
 def given_options(argv: Sequence[str]) -> dict[str, str]:
     """Those of ``argv`` that say whose memory is meant, with their values; it need not be valid."""
     given: dict[str, str] = {}
@@ -323,7 +331,8 @@ def suggesting(
 ) -> str:
     """``text`` in which each command of ours has the options ``given``, unless it names its own.
 
-    So a command that is copied from a message acts on the memory that the message is about.
+    So a command that is copied from a message acts on the memory that the message is about. Only
+    what stands where messages have their commands is one: prose and quoted text stay as they are.
     ``commands`` are those of core; those of plugins are known to the ``host``.
     """
     if not given or "commonplace " not in text:
@@ -339,12 +348,14 @@ def suggesting(
         known.update(host().ids("command"))
 
     def whose(found: re.Match[str]) -> str:
-        before, rest = text[: found.start()], re.split(r"[`\n]", text[found.end() :], maxsplit=1)[0]
+        before, after = text[: found.start()], text[found.end() :]
+        rest = re.split(r"[`\n]|\bcommonplace ", after, maxsplit=1)[0]
         # Help is for all, "did you mean" corrects a word, and what a process runs is a fact.
         fact = rest.startswith((" --help", "?")) or re.search(r"process \d+ \($", before)
-        if fact or found[1] not in known - _ELSEWHERE:
+        quoted = before.count('"') % 2 or before.count("“") > before.count("”")
+        if fact or quoted or found[1] not in known - _ELSEWHERE:
             return found[0]
-        options = [f" {name} {quote(given[name])}" for name in given if f"{name} " not in rest]
-        return found[0] + "".join(options)
+        missing = [name for name in given if not re.search(rf"{name}[ =]", rest)]
+        return found[0] + "".join(f" {name} {quote(given[name])}" for name in missing)
 
-    return re.sub(r"(?<![\w./-])commonplace ([a-z][a-z-]*)", whose, text)
+    return re.sub(_SUGGESTED, whose, text)

@@ -15,7 +15,7 @@ from commonplace.errors import (
     UnavailableError,
     WorkspaceError,
 )
-from commonplace.files.roots import ENDINGS, stamp_of
+from commonplace.files.roots import ENDINGS, how_to_restore, stamp_of
 from commonplace.model.reports import NoteText
 
 if TYPE_CHECKING:
@@ -365,7 +365,7 @@ def read_lines(
     except FileNotFoundError:
         if not prefix and not os.path.isdir(roots.workspace):
             raise WorkspaceError(
-                "the workspace is missing or not a folder", hint=f"make {roots.workspace}"
+                "the workspace is missing or not a folder", hint=how_to_restore(roots.workspace)
             ) from None
         raise NoteNotFoundError(
             f"there is no note {stored}", hint="search for it: search results name their notes"

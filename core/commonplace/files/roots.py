@@ -278,6 +278,14 @@ def is_link(found: os.stat_result) -> bool:
     return stat.S_ISLNK(found.st_mode)
 
 
+def how_to_restore(workspace: str) -> str:
+    """What to do about a workspace that is not there; a new folder would hide a disk's."""
+    from shlex import quote
+
+    memory = quote(os.path.join(workspace, "memory"))
+    return f"if it is on another disk, mount it; else create it (mkdir -p {memory})"
+
+
 def check_workspace(workspace: str) -> None:
     """Raise :class:`~commonplace.errors.WorkspaceError` where it is no folder that can be read."""
     try:
@@ -290,7 +298,7 @@ def check_workspace(workspace: str) -> None:
     except FileNotFoundError as error:
         raise WorkspaceError(
             f"the workspace {workspace} does not exist",
-            hint=f"create it (mkdir -p {workspace}/memory) or pass another one with --workspace",
+            hint=f"{how_to_restore(workspace)}; or pass another one with --workspace",
         ) from error
     except (OSError, ValueError) as error:
         reason = (isinstance(error, OSError) and error.strerror) or str(error)

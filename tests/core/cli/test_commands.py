@@ -335,7 +335,7 @@ def test_doctor_fails_for_a_missing_workspace(run: Callable[..., Run], tmp_path:
     ran = run("doctor", "--workspace", str(tmp_path / "nowhere"))
     assert ran.code == 1
     assert "problem  workspace: " in ran.out
-    assert "fix: create it" in ran.out
+    assert "fix: if it is on another disk, mount it; else create it" in ran.out
 
 
 def test_doctor_shows_every_fault_of_a_configuration(

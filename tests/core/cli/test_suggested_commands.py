@@ -46,6 +46,19 @@ def suggested(text: str) -> str:
         ("commonplace index --help", "commonplace index --help"),
         ("commonplace finds notes by words", "commonplace finds notes by words"),
         ("/usr/bin/commonplace index", "/usr/bin/commonplace index"),
+        ("the commonplace index is old", "the commonplace index is old"),
+        ('it says "redo it: commonplace index"', 'it says "redo it: commonplace index"'),
+        ("it has “redo it: commonplace index”", "it has “redo it: commonplace index”"),
+        ("correct it with commonplace get", f"correct it with commonplace get {ADDED}"),
+        (
+            "it is old; commonplace index updates it",
+            f"it is old; commonplace index {ADDED} updates it",
+        ),
+        (
+            "commonplace index, or commonplace get x --workspace y",
+            f"commonplace index {ADDED}, or commonplace get --agent main x --workspace y",
+        ),
+        ("commonplace get a --workspace=b", "commonplace get --agent main a --workspace=b"),
     ],
 )
 def test_a_command_has_the_options_that_say_whose_memory_is_meant(text: str, shown: str) -> None:
@@ -84,6 +97,3 @@ def test_errors_notes_and_checks_suggest_what_acts_on_the_same_memory(
     undo = remembered.err[remembered.err.index("undo ") :].split()
     assert run("undo", *whose, undo[-1]).code == 0
     assert f"commonplace undo {added} " not in run("remember", "x", "--workspace", workspace).err
-    for command in ("search", "status", "doctor"):
-        plain = run(command, *(["x"] if command == "search" else []))
-        assert "--config" not in plain.err

@@ -145,6 +145,7 @@ def test_a_missing_workspace_is_not_a_missing_note(workspace: Path) -> None:
     shutil.rmtree(workspace)
     with pytest.raises(WorkspaceError) as caught:
         read_lines(roots, "MEMORY.md")
+    assert caught.value.hint.startswith("if it is on another disk, mount it; else create it")
     assert str(workspace) in caught.value.hint
 
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 import pytest
 from attrs import frozen
 
-from commonplace.files.roots import ExtraRoot, Roots
+from commonplace.errors import WorkspaceError
+from commonplace.files.roots import ExtraRoot, Roots, check_workspace
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -113,3 +114,13 @@ def test_a_hidden_extra_root_is_fine_a_hidden_folder_in_it_is_not() -> None:
     assert extra.below("/home/me/.notes/.trash/x.md") is None
     (everything,) = Roots("/a/ws", ["/"]).extra
     assert everything.below("/etc/x.md") == "etc/x.md"
+
+
+def test_a_missing_workspace_may_be_on_a_disk_and_its_command_is_quoted(tmp_path: Path) -> None:
+    missing = str(tmp_path / "my notes")
+    with pytest.raises(WorkspaceError) as caught:
+        check_workspace(missing)
+    assert caught.value.hint == (
+        f"if it is on another disk, mount it; else create it (mkdir -p '{missing}/memory'); "
+        "or pass another one with --workspace"
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import random
 import subprocess
@@ -15,6 +16,7 @@ from tests.plugins.mcp.conftest import ask, env_of
 from commonplace import Memory
 from commonplace.sample import copy_workspace
 from commonplace_mcp.protocol import Connection
+from commonplace_mcp.stdio import StdioServer
 from commonplace_mcp.surface import Surface
 
 if TYPE_CHECKING:
@@ -131,3 +133,10 @@ def test_thousands_of_calls_at_once_are_answered_in_bounded_memory(home: Path, n
         assert result["isError"] is failed
         assert ("What to do" if failed else "8471") in result["content"][0]["text"]
     assert peak < MOST_MEGABYTES * 1024
+
+
+def test_half_a_character_becomes_the_mark_that_stands_for_it(surface: Surface) -> None:
+    written = io.BytesIO()
+    request = b'{"jsonrpc":"2.0","id":"\\ud83d!","method":"ping"}\n'
+    StdioServer(surface, io.BytesIO(request), written).serve()
+    assert json.loads(written.getvalue())["id"] == "\ufffd!"

@@ -70,6 +70,10 @@ class TestProcess:
         _, refused = exchange(begin("2025-06-18"), batches[0])
         assert refused["error"]["code"] == -32600
 
+        long = json.dumps([request(id_, "ping") for id_ in range(MOST_WAITING + 1)]).encode()
+        _, refused = exchange(begin("2025-03-26"), long + b"\n")
+        assert (refused["id"], refused["error"]["code"]) == (None, -32600)
+
     def test_a_misbehaving_client_is_answered_line_by_line(
         self, exchange: Callable[..., list[Json]]
     ) -> None:
@@ -343,6 +347,41 @@ class TestInProcess:
             ack, refusal = (json.loads(back.readline()) for _ in range(2))
         assert ack["method"] == "notifications/subscriptions/acknowledged"
         assert (refusal["id"], refusal["error"]["code"]) == ("l", -32600)
+
+    def test_what_is_done_of_a_batch_is_answered_at_the_end(
+        self, surface: Surface, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("commonplace_mcp.stdio.SECONDS_TO_FINISH", 0.01)
+        held, entered = threading.Event(), threading.Event()
+
+        class Stuck:
+            def call(self, *_: object) -> Json:
+                entered.set()
+                held.wait(30)
+                return {"content": [], "isError": False}
+
+            tools = surface.tools
+            templates = surface.templates
+            prompts = surface.prompts
+            on_sync = surface.on_sync
+
+        begin = {"id": 0, "method": "initialize", "params": {"protocolVersion": "2025-03-26"}}
+        asked = {"id": 2, "method": "tools/call", "params": SEARCH}
+        batch = [{"jsonrpc": "2.0", **one} for one in ({"id": 1, "method": "ping"}, asked)]
+
+        class Input(io.BytesIO):
+            def readline(self, size: int | None = -1, /) -> bytes:
+                found = super().readline(size)
+                assert found or entered.wait(30)
+                return found
+
+        requests = Input(line(begin) + json.dumps(batch).encode() + b"\n")
+        written = io.BytesIO()
+        StdioServer(Stuck(), requests, written).serve()  # type: ignore[arg-type]
+        held.set()
+        first, *others = map(json.loads, written.getvalue().splitlines())
+        assert first["id"] == 0
+        assert [[one["id"] for one in batch] for batch in others] == [[1]]
 
 
 class Waiting(SimpleQueue[Any]):

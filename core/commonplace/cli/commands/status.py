@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from commonplace.cli.parser import flag
-from commonplace.cli.streams import one_line
 from commonplace.cli.terminal import columns, pad, since, size, timestamp
 from commonplace.errors import counted
 from commonplace.health.groups import vector_words
@@ -130,11 +129,7 @@ def _details(status: Status, memory: Memory) -> Iterator[tuple[str, str]]:
 
 
 def _show(status: Status, context: Context, details: Iterable[tuple[str, str]] = ()) -> None:
-    style = context.style
-
-    def say(text: str) -> str:
-        return one_line(context.suggesting(text))
-
+    style, say = context.style, context.on_a_line
     context.line(style.strong(f"Memory of {status.agent}"))
     facts = [*_facts(status), *details]
     context.lines(columns([(f"  {label}", say(value)) for label, value in facts]))
@@ -153,10 +148,7 @@ def _show(status: Status, context: Context, details: Iterable[tuple[str, str]] =
 def _show_findings(findings: Sequence[Finding], context: Context) -> None:
     """A line for each finding, and one below it with its fix."""
     width = max(len(finding.name) for finding in findings)
-
-    def say(text: str) -> str:
-        return one_line(context.suggesting(text))
-
+    say = context.on_a_line
     for finding in findings:
         state = context.style.state(finding.state)(pad(finding.state, 7))
         context.line(f"  {state}  {finding.name:<{width}}  {say(finding.text)}")

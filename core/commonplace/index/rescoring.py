@@ -186,7 +186,7 @@ class Information:
     def __init__(self, query: KeywordQuery, chunks: int, holders: Mapping[str, int]) -> None:
         known = list(filter(None, map(holders.get, query.terms)))
         # What a chunk of usual length scores that holds each token once.
-        self._once = sum(max(log((chunks - n + 0.5) / (n + 0.5)), 1e-6) for n in known)
+        self._once = sum(max(log((max(chunks - n, 0) + 0.5) / (n + 0.5)), 1e-6) for n in known)
         self.unknown = frozenset(token for token in query.terms if not holders.get(token))
         missing = len(self.unknown - query.beside)
         self._share = len(known) / (len(known) + missing) if known else 0.0

@@ -192,7 +192,8 @@ def _joined(parts: list[str]) -> str:
     if len(parts) < 2:
         return "".join(parts)
     speaker, colon, _ = parts[0].partition(": ")
-    return " ".join([parts[0], *(part.removeprefix(speaker + colon) for part in parts[1:])])
+    said = f"{speaker}{colon}" if colon else ""
+    return " ".join([parts[0], *(part.removeprefix(said) for part in parts[1:])])
 
 
 def _nearest(readable: Readable, path: str, *, outside_too: bool) -> str:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from commonplace.index.rescoring import (
     LEAST_CANDIDATES,
+    Information,
     rarity_of,
     rescored,
     script_weights,
@@ -104,6 +105,14 @@ def test_all_candidates_stay_with_finite_scores_and_an_evidence(
     assert all(isfinite(item.score) and 0 <= (item.evidence or 0) <= 1 for item in found)
     assert [item.score for item in found] == sorted((i.score for i in found), reverse=True)
     assert found == rescored(matches, query, LEAST_CANDIDATES)
+
+
+@pytest.mark.parametrize("held", [0, 1, 3, 4, 9])
+def test_the_evidence_is_a_share_also_where_a_store_counts_more_holders_than_chunks(
+    held: int,
+) -> None:
+    evidence = Information(KeywordQuery(should=("ferry",)), 3, {"ferry": held})
+    assert 0 <= evidence.of(2.0) <= 1
 
 
 def test_a_day_that_is_named_comes_first_and_near_ones_follow() -> None:

@@ -259,6 +259,7 @@ def document(text: str, line_map: tuple[int, ...] | None) -> Document:
         ("User: hello\nAssistant: hi", (2, 4), "\nUser: hello\n\nAssistant: hi"),
         ("User: a\nUser: b\nUser: c", (1, 1, 2), "User: a b\nUser: c"),
         ("no speaker\nand more", (3, 3), "\n\nno speaker and more"),
+        ("yes\nyesterday", (1, 1), "yes yesterday"),
         ("User: a: b\nUser: c: d", (1, 1), "User: a: b c: d"),
     ],
 )

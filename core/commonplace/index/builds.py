@@ -56,22 +56,34 @@ def forced_identity(identity: str, at: int) -> str:
 
     The mark stays with the build, so that a forced rebuild can be continued after a kill.
     """
-    head, mark, rest = identity.partition(_WORKSPACE)
-    return f"{head} {_FORCED}{at}{mark}{rest}"
+    words, workspace = _split(identity)
+    return " ".join((*words, f"{_FORCED}{at}")) + workspace
 
 
 def forced_at(identity: str) -> int | None:
     """When the rebuild was forced (epoch seconds); ``None`` without a mark."""
-    words = identity.partition(_WORKSPACE)[0].split(" ")
+    words, _ = _split(identity)
     marks = [word.removeprefix(_FORCED) for word in words if word.startswith(_FORCED)]
     return int(marks[0]) if marks and marks[0].isdecimal() else None
 
 
 def plain_identity(identity: str) -> str:
     """``identity`` without the mark of :func:`forced_identity`."""
-    head, mark, rest = identity.partition(_WORKSPACE)
-    words = (word for word in head.split(" ") if not word.startswith(_FORCED))
-    return " ".join(words) + mark + rest
+    words, workspace = _split(identity)
+    return " ".join(word for word in words if not word.startswith(_FORCED)) + workspace
+
+
+def parts_of(identity: str) -> dict[str, str]:
+    """The parts of an identity by their names: format, tokenizer, workspace."""
+    (version, *words), workspace = _split(plain_identity(identity))
+    named = dict(word.partition("=")[::2] for word in words if "=" in word)
+    return {"format": version, **named, "workspace": workspace.removeprefix(_WORKSPACE)}
+
+
+def _split(identity: str) -> tuple[list[str], str]:
+    """Its words, and its end with the workspace, a path that may have any words in it."""
+    head, mark, path = identity.partition(_WORKSPACE)
+    return head.split(" "), mark + path
 
 
 def live_build(store: Store) -> Build | None:
@@ -97,12 +109,13 @@ def can_answer(build: Build, identity: str) -> bool:
 
 def same_workspace(one: str, other: str) -> bool:
     """Whether two identities are of one workspace."""
-    return one.partition(_WORKSPACE)[2] == other.partition(_WORKSPACE)[2]
+    return _split(one)[1] == _split(other)[1]
 
 
 def same_tokenizer(one: str, other: str) -> bool:
     """Whether the terms of two builds match, so that a query for one fits the other."""
-    return _tokenizer(one) == _tokenizer(other) != ""
+    tokenizer = parts_of(one).get("tokenizer")
+    return tokenizer is not None and tokenizer == parts_of(other).get("tokenizer")
 
 
 def begun_build(store: Store, identity: str) -> Build | None:
@@ -148,11 +161,6 @@ def choose_target(store: Store, identity: str, *, force: bool, tidy: bool, now: 
 def _can_continue(build: Build, now: float) -> bool:
     since = forced_at(build.identity)
     return since is not None and 0 <= now - since <= _KEPT_SECONDS
-
-
-def _tokenizer(identity: str) -> str:
-    words = identity.partition(_WORKSPACE)[0].split(" ")
-    return next((word for word in words if word.startswith("tokenizer=")), "")
 
 
 class Cut(NamedTuple):

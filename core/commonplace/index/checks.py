@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from attrs import frozen
 
 from commonplace.errors import CommonplaceError, IndexCorruptError, UnavailableError, counted
-from commonplace.index.builds import forced_at, is_abandoned, live_build, plain_identity
+from commonplace.index.builds import forced_at, is_abandoned, live_build, parts_of
 from commonplace.model.chunks import embedding_text
 from commonplace.model.documents import Finding, Fix
 from commonplace.model.search import KeywordQuery, Where, cited
@@ -86,7 +86,7 @@ class IndexCheck:
     def _identity_of(self, live: Build | None) -> Finding:
         if live is None:
             return Finding("ok", "identity", "there is no index yet")
-        today, then = _parts(self.identity), _parts(plain_identity(live.identity))
+        today, then = parts_of(self.identity), parts_of(live.identity)
         other = [
             f"{name} {then.get(name) or 'none'}, today {today.get(name) or 'none'}"
             for name in today
@@ -137,14 +137,6 @@ class IndexCheck:
 
         fix = Fix("drop the unfinished build, which is never continued", run)
         return Finding("warning", "unfinished", f"{value}, which is never continued", fix)
-
-
-def _parts(identity: str) -> dict[str, str]:
-    """The parts of an identity by their names: format, tokenizer, workspace."""
-    head, _, workspace = identity.partition(" workspace=")
-    version, _, rest = head.partition(" ")
-    named = dict(word.partition("=")[::2] for word in rest.split(" ") if "=" in word)
-    return {"format": version, **named, "workspace": workspace}
 
 
 _WORDS = 64

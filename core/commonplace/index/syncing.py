@@ -15,14 +15,9 @@ from commonplace.index.builds import (
     fingerprint_of,
     is_current,
     live_build,
+    same_workspace,
 )
-from commonplace.index.planning import (
-    Plan,
-    idle_report,
-    lies_under,
-    plan_changes,
-    scan_sources,
-)
+from commonplace.index.planning import Plan, idle_report, lies_under, plan_changes, scan_sources
 from commonplace.model.reports import Progress, SyncReport
 from commonplace.model.tuples import NamedTuple
 from commonplace.resilience.deadline import NEVER, Deadline
@@ -254,7 +249,9 @@ class IndexSync(NamedTuple):
     def _known(self) -> list[StoredDocument]:
         """Every document of the live build, unless it is of another workspace."""
         live = live_build(self.store)
-        return list(self.store.documents(live)) if live and can_answer(live, self.identity) else []
+        if live is None or not same_workspace(live.identity, self.identity):
+            return []
+        return list(self.store.documents(live))
 
     def _plan(self, build: Build | None, scans: list[SourceScan]) -> Plan:
         if build is None:

@@ -104,7 +104,6 @@ _CLOSING = {'"': '"', "“": "”", "„": "“", "«": "»", "「": "」", "『
 # Without one of these, a query is plain words: most are, and need no pattern compiled.
 _MARKS_OF_OPERATORS = (*_CLOSING, "-", ":", "：", "OR")
 
-
 # Some are parts of other words: they only tell which queries need a closer look. "_" is a space.
 _MONTHS_LISTED = """
 jan feb mar apr may mai jun jul aug sep oct okt nov dec dez abr set out dic avr fév mär jui aoû déc
@@ -231,6 +230,9 @@ class _Reader:
             word = match["word"]
             if len(word) > 1 or not word.isascii():
                 self._take(match.start(), match.end(), self._excluded, word)
+            if word.lower().endswith((".md", ".markdown")):
+                path = word if "/" in word else f"**/{word}"
+                self.note(f"-{word} leaves out text with these words, -path:{path} the file")
         return match.end()
 
     def finish(self) -> ParsedQuery:

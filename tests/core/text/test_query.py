@@ -78,6 +78,19 @@ def test_phrases_and_exclusions(
 
 
 @pytest.mark.parametrize(
+    ("word", "path"),
+    [("staging.md", "**/staging.md"), ("memory/staging.md", "memory/staging.md")],
+)
+def test_a_file_after_a_minus_is_words_and_a_note_says_how_it_is_left_out(
+    word: str, path: str
+) -> None:
+    parsed = parse_query(f"cost -{word}")
+    assert (parsed.excluded, parsed.where) == ((word,), Where())
+    (note,) = parsed.notes
+    assert f"-path:{path} " in note
+
+
+@pytest.mark.parametrize(
     ("text", "where"),
     [
         ("x path:memory/**/*.md", Where(paths=("memory/**/*.md",))),

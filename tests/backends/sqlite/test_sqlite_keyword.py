@@ -388,3 +388,18 @@ def test_the_bound_of_a_term_is_never_reached() -> None:
 def test_nothing_of_a_token_is_syntax() -> None:
     assert keyword.phrase(['a"b', "OR"]) == '"a""b OR"'
     assert keyword.any_of(["x", "x"]) == '"x" OR "x"'
+
+
+@pytest.mark.parametrize(
+    ("token", "chunks", "most"),
+    [
+        ("word", 1_000, 500),
+        ("word", 10_000, 3_000),
+        ("word", 100_000, 20_000),
+        ("\u7aef\u53e3", 1_000, 300),
+        ("\u7aef\u53e3", 8_000, 1_000),
+        ("\u7aef\u53e3", 100_000, 10_000),
+    ],
+)
+def test_of_many_chunks_rarer_tokens_choose_candidates(token: str, chunks: int, most: int) -> None:
+    assert keyword._most_holders(token, chunks) == pytest.approx(most)

@@ -195,29 +195,34 @@ def test_what_another_program_saves_meanwhile_is_kept(
     assert note.read_bytes() == b"zero\none\ntwo\nthree\nfour\n"
 
 
+def built_upon(note: Path) -> Any:
+    """Another program saves the note before it is swapped for the draft, and adds to it after."""
+    real = Folder.swap
+    times: list[str] = []
+
+    def swap(self: Folder, draft: str, name: str) -> bool:
+        times.append(name)
+        if len(times) > 1:
+            return real(self, draft, name)
+        save(note, b"zero\none\n")
+        swapped = real(self, draft, name)
+        save(note, note.read_bytes() + b"three\n")
+        return swapped
+
+    return mock.patch.object(Folder, "swap", swap)
+
+
 def test_a_change_that_another_program_has_built_upon_is_made_once(
     writer: Writer, workspace: Path, tmp_path: Path
 ) -> None:
     note = workspace / "MEMORY.md"
     note.write_bytes(b"one\n")
-    real = Folder.swap
-    saved: list[bytes] = []
-
-    def swap(self: Folder, draft: str, name: str) -> bool:
-        if saved:
-            return real(self, draft, name)
-        saved.append(b"zero\none\n")
-        save(note, saved[0])
-        swapped = real(self, draft, name)
-        save(note, note.read_bytes() + b"three\n")
-        return swapped
-
-    with mock.patch.object(Folder, "swap", swap):
+    with built_upon(note):
         receipt = writer.change("MEMORY.md", lambda old: (old or b"") + b"two\n", why="")
     assert note.read_bytes() == b"one\ntwo\nthree\n"
     assert list(writer.journal()) == [receipt]
     (kept,) = (tmp_path / "state" / "memory" / "journals").glob("*.kept/*")
-    assert kept.read_bytes() == saved[0]
+    assert kept.read_bytes() == b"zero\none\n"
     assert [*files(workspace)] == ["MEMORY.md"]
 
 
@@ -226,22 +231,11 @@ def test_a_change_that_stays_is_not_said_to_be_none_where_its_mark_fails(
 ) -> None:
     note = workspace / "MEMORY.md"
     note.write_bytes(b"one\n")
-    real = Folder.swap
-    saved: list[bytes] = []
-
-    def swap(self: Folder, draft: str, name: str) -> bool:
-        if saved:
-            return real(self, draft, name)
-        saved.append(b"zero\none\n")
-        save(note, saved[0])
-        swapped = real(self, draft, name)
-        save(note, note.read_bytes() + b"three\n")
-        return swapped
 
     def full(*_: object) -> None:
         raise JournalError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    with mock.patch.object(Folder, "swap", swap), mock.patch.object(Journal, "done", full):
+    with built_upon(note), mock.patch.object(Journal, "done", full):
         receipt = writer.change("MEMORY.md", lambda old: (old or b"") + b"two\n", why="")
     assert note.read_bytes() == b"one\ntwo\nthree\n"
     assert list(writer.journal()) == [receipt]  # the next one to look marks it

@@ -9,7 +9,7 @@ from commonplace.model.tuples import Record
 
 if TYPE_CHECKING:
     from commonplace.errors import CommonplaceError
-    from commonplace.model.documents import Finding, RootFailure, SpaceInfo
+    from commonplace.model.documents import Finding, RootFailure, SpaceInfo, Trust
     from commonplace.model.groups import StatusGroups
     from commonplace.model.search import Fallback
 
@@ -289,7 +289,7 @@ class NoteText(Record):
     start_line: int
     end_line: int
     total_lines: int
-    trust: str = "memory"
+    trust: Trust = "memory"
 
     def as_prompt(self) -> str:
         """The lines as an agent is shown them: below a line saying that they are data, fenced."""

@@ -10,7 +10,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 from unicodedata import normalize
 
-from commonplace.errors import WriteRefusedError
+from commonplace.errors import UnavailableError, WriteRefusedError
 from commonplace.files.left_out import holds_notes
 from commonplace.files.reading import MARKS, OF_ESCAPES, decode, looks_western
 from commonplace.files.roots import day_of, find_roots
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from commonplace.config.settings import Settings
+    from commonplace.model.reports import Status
 
 WESTERN = "cp1252"
 """The encoding of a note in which no byte beyond ASCII is UTF-8: Windows-1252, so Latin-1, too."""
@@ -243,3 +244,22 @@ class Places:
     def _folder(self) -> str:
         whole = find_roots(self._workspace, (), self._rules).whole
         return _OF_FOLDER if whole and holds_notes(self._workspace) else _FOLDER
+
+
+def check_workspace(workspace: str, status: Callable[[], Status]) -> None:
+    """Raise ``UnavailableError`` where nothing is left in a workspace of which notes are indexed.
+
+    Its disk may not be mounted: what was written there would be out of sight once it is.
+    """
+    try:
+        with os.scandir(workspace) as entries:
+            if next(entries, None) is not None:
+                return
+    except OSError:
+        return  # writing says why
+    # A root that is not there counts as failed where the index holds something of it.
+    if any(not root.root for root in status().failed_roots):
+        raise UnavailableError(
+            f"{workspace} is empty, and its notes are in the index: its disk may not be mounted",
+            hint="mount it; if the notes were deleted, make the folder memory/ in it",
+        )

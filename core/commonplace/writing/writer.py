@@ -23,7 +23,7 @@ from commonplace.writing.entries import (
     superseded,
 )
 from commonplace.writing.journal import Journal, journal_path, origin_of_lines
-from commonplace.writing.notefile import NoteFile, Places, read_note
+from commonplace.writing.notefile import NoteFile, Places, check_workspace, read_note
 from commonplace.writing.screening import (
     checked_heading,
     checked_reason,
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from commonplace.config.settings import Settings
     from commonplace.host.host import PluginHost
     from commonplace.model.receipts import Action, Origin
-    from commonplace.model.reports import NoteText
+    from commonplace.model.reports import NoteText, Status
     from commonplace.writing.changing import Target
 
 
@@ -52,6 +52,10 @@ class WritableMemory(Protocol):
 
     def get(self, path: str) -> NoteText:
         """A note, or the cited lines of it."""
+        ...
+
+    def status(self) -> Status:
+        """The condition of the memory."""
         ...
 
 
@@ -94,8 +98,7 @@ class Writer:
         if origin not in ORIGINS:
             raise CallerError(f"there is no origin {origin!r}", hint=f"it is {', '.join(ORIGINS)}")
         self._previews = False
-        usual = origin == "owner" or settings.write.enabled
-        self._allowed = usual if allowed is None else allowed
+        self._allowed = origin == "owner" or settings.write.enabled if allowed is None else allowed
         self._memory = memory
         self._places = Places(settings, clock)
         self._changer = Changer(
@@ -296,10 +299,8 @@ class Writer:
         """
         check_texts(citation=citation)
         trust = self._memory.get(citation).trust
-        if trust == "session":
-            return "session"
-        if trust == "external":
-            return "external"
+        if trust != "memory":
+            return trust
         path, start, end = split_citation(citation)
         stored = self._changer.cited(path).path
         history = self._changer.history()
@@ -337,17 +338,16 @@ class Writer:
         checked = None if new is None else screened(new, origin, self._patterns)
         if checked is not None:
             refuse_instruction(checked.suspicion)
-        seen = was
 
         def plan(base: bytes | None) -> Proposal:
-            nonlocal seen
+            nonlocal was
             if base is None:
                 missing = f"there is no note {target.path}"
                 raise Refused(missing, kind="citation", hint="search for it")
             note = read_note(base, target.path)
-            first, last = cited_run(note.lines, target.path, start, end, seen)
+            first, last = cited_run(note.lines, target.path, start, end, was)
             # If another program saves the file meanwhile, the lines are found by their text.
-            seen = "".join(note.lines[first:last])
+            was = "".join(note.lines[first:last])
             text = "" if checked is None else checked.text
             lines = change(note.lines, first, last, text, end=note.newline)
             notes = () if checked is None else checked.notes
@@ -362,6 +362,7 @@ class Writer:
         why: str,
         plan: Callable[[bytes | None], Proposal],
     ) -> Receipt:
+        check_workspace(self._settings.workspace, self._memory.status)
         reason = checked_reason(why, self._patterns)
         make = self._changer.preview if self._previews else self._changer.make
         return make(target, Change(action, self.who, reason), plan)

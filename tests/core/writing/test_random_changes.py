@@ -58,7 +58,11 @@ class World:
             index_path=str(folder / "index"),
         )
         memory: Any = SimpleNamespace(
-            settings=self.settings, host=SimpleNamespace(veto=lambda _: ""), get=None, closed=False
+            settings=self.settings,
+            host=SimpleNamespace(veto=lambda _: ""),
+            get=None,
+            status=lambda: SimpleNamespace(failed_roots=()),
+            closed=False,
         )
         self.writer = Writer(
             memory, origin="owner", who="test", allowed=None, clock=lambda: 1_795_348_800.0

@@ -457,3 +457,26 @@ def test_half_lines_are_no_damage(writer: Writer, memory: Memory, tmp_path: Path
         second = writer.remember("two")
         assert damage_of(memory.settings.state_dir, memory.settings.workspace) == ""
         assert writer.undo("last").undoes == second.id
+
+
+def test_nothing_is_written_where_a_disk_may_not_be_mounted(
+    open_memory: Callable[..., Memory], workspace: Path, tmp_path: Path
+) -> None:
+    (workspace / "MEMORY.md").write_text("The lighthouse keeper is Aldous.\n")
+    memory = open_memory(backend="builtin")
+    writer = memory.writer(who="test")
+    assert memory.search("lighthouse").hits
+    away = workspace.rename(tmp_path / "away")
+    workspace.mkdir()
+    for write in (writer.remember, writer.preview().remember):
+        with pytest.raises(UnavailableError, match="its disk may not be mounted") as caught:
+            write("The fog horn sounds thrice.")
+        assert "memory/" in caught.value.hint
+    assert not list(workspace.iterdir())
+    # The owner deleted them, and says so as the hint tells.
+    (workspace / "memory").mkdir()
+    writer.remember("The fog horn sounds thrice.")
+    workspace.rename(tmp_path / "new")
+    away.rename(workspace)
+    assert memory.search("lighthouse").hits
+    writer.remember("The fog horn sounds thrice.")

@@ -73,6 +73,7 @@ class McpCommand:
             lambda agent: _open(context, agent, surface.synced, watch=args.watch),
             agents,
             session_key=args.session_key,
+            suggesting=context.suggesting,
         )
         numbers = (signal.SIGTERM, signal.SIGINT, getattr(signal, "SIGHUP", None))
         before = {number: signal.signal(number, _end) for number in numbers if number is not None}

@@ -77,6 +77,7 @@ class Surface:
     """The memories of ``agents``, each opened by ``open_memory`` when it is first used.
 
     An agent named ``""`` is the one that the configuration names; its notes are ``memory://notes/``.
+    ``suggesting`` is given an answer's text and its agent, and completes the commands in it.
 
     Threads may share it. A memory that cannot be opened is reported by every call that needs it,
     and opened again by the next one.
@@ -88,8 +89,10 @@ class Surface:
         agents: Sequence[str],
         *,
         session_key: str = "",
+        suggesting: Callable[[str, str], str] = lambda text, _: text,
     ) -> None:
         self._open = open_memory
+        self._suggesting = suggesting
         self.agents = tuple(agents)
         self._session_key = session_key
         self._opened: dict[str, tuple[Memory, MemoryTools]] = {}
@@ -158,9 +161,13 @@ class Surface:
         try:
             _, tools = self._tools(agent)
         except CommonplaceError as error:
-            return text_result(f"Memory is not available: {reason_of(error)}", failed=True)
+            text = f"Memory is not available: {reason_of(error)}"
+            return text_result(self._suggesting(text, agent), failed=True)
         answer = tools.call(str(name), {} if given is None else given, progress=progress)
-        return text_result(answer.text, failed=answer.failed)
+        # Other texts are notes, in which nothing is ours to complete.
+        ours = answer.failed or "receipt" in answer.data
+        text = self._suggesting(answer.text, agent) if ours else answer.text
+        return text_result(text, failed=answer.failed)
 
     def question(self, arguments: Any) -> Question | None:
         """What to ask the user before memory_forget; ``None`` where it would delete nothing."""

@@ -137,9 +137,12 @@ class Context:
         """Write what is not the result, for a person, to standard error."""
         self.err.write(f"note: {self.on_a_line(text)}\n")
 
-    def suggesting(self, text: str) -> str:
-        """``text``, the commands in it with this one's options on whose memory is meant."""
-        values = self.workspace, self.config, self.agent
+    def suggesting(self, text: str, agent: str | None = None) -> str:
+        """``text``, the commands in it with this one's options on whose memory is meant.
+
+        ``agent`` is that of the memory where the options do not name one.
+        """
+        values = self.workspace, self.config, self.agent or agent
         given = {option: value for option, value in zip(_WHOSE, values, strict=True) if value}
         return suggesting(text, given, self._commands, self.plugin_host)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -14,12 +15,13 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import pytest
-from tests.plugins.mcp.conftest import META, ask
+from tests.plugins.mcp.conftest import META, ask, env_of
 
 from commonplace_mcp.stdio import LONGEST_LINE, MOST_WAITING, THREADS, StdioServer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from commonplace_mcp.surface import Surface
 
@@ -45,6 +47,29 @@ class TestProcess:
             {"id": 1, "method": "tools/list", "params": {"_meta": {"progressToken": 0}}},
         )
         assert [answer["id"] for answer in answers] == [0, 1]
+
+    def test_commands_in_an_answer_act_on_the_memory_of_the_server(self, tmp_path: Path) -> None:
+        (tmp_path / "notes").mkdir()
+        config = tmp_path / "config.json5"
+        config.write_text("{memory: {write: {enabled: true}}}")
+        ours = ["--workspace", str(tmp_path / "notes"), "--config", str(config)]
+        call = {"name": "memory_write", "arguments": {"text": "The tide turns at six."}}
+        requests = ask(1, "tools/call", **call), ask(2, "tools/call", **call)
+
+        def run(*arguments: str, given: bytes = b"") -> str:
+            command, env = [sys.executable, "-m", "commonplace", *arguments], env_of(tmp_path)
+            return subprocess.run(
+                command, input=given, stdout=subprocess.PIPE, env=env, check=True, cwd=tmp_path
+            ).stdout.decode()
+
+        written = run("mcp", *ours, "--agents", "work", given=b"".join(map(line, requests)))
+        answers = by_id([json.loads(one) for one in written.splitlines()])
+        texts = [answers[id_]["result"]["content"][0]["text"] for id_ in (1, 2)]
+        done = next(text for text in texts if "To undo it: commonplace " in text)
+        undo = shlex.split(done.partition("To undo it: commonplace ")[2].splitlines()[0])
+        assert undo[1:7] == [*ours, "--agent", "work"]
+        run(*undo)
+        assert not any((tmp_path / "notes" / "memory").iterdir())
 
     def test_a_batch_is_answered_by_one_array_in_the_version_that_has_them(
         self, exchange: Callable[..., list[Any]]

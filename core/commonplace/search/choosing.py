@@ -15,7 +15,8 @@ from commonplace.text.tokens import accented_letters
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from commonplace.model.search import ArmKind, ChunkId, KeywordQuery, Phrase, StoredChunk
+    from commonplace.config.search import QuerySettings
+    from commonplace.model.search import Arm, ArmKind, ChunkId, KeywordQuery, Phrase, StoredChunk
 
     _Days = Sequence[tuple[str, str]]
     _Fact = tuple[object, str]
@@ -23,6 +24,23 @@ if TYPE_CHECKING:
 
 USUAL_LEAST = 0.35
 """The cosine that a hit needs which vectors alone found, where no threshold is given."""
+
+
+def passing(
+    arms: Sequence[Arm],
+    settings: QuerySettings,
+    asked: float | None,
+    ranked: Sequence[Candidate],
+    *,
+    compat: bool,
+) -> list[Candidate]:
+    """The candidates of ``arms`` that pass the threshold; ``asked`` was given with the call."""
+    configured, hybrid = settings.min_score, settings.hybrid
+    if not compat:
+        return above(ranked, configured=configured, asked=asked)
+    weights = hybrid.vector_weight, hybrid.text_weight
+    kinds = {arm.kind for arm in arms if not arm.note}
+    return above_as_original(ranked, kinds, configured=configured, asked=asked, weights=weights)
 
 
 def above(

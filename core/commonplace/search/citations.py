@@ -25,7 +25,9 @@ from commonplace.files.reading import (
 )
 from commonplace.files.roots import ENDINGS, ExtraRoot, Roots, find_roots, is_link
 from commonplace.host.border import read_of, scanned
+from commonplace.model.search import Where
 from commonplace.model.tuples import NamedTuple
+from commonplace.text.query import shown_filters
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     from commonplace.model.documents import Document, DocumentRef, RootFailure
     from commonplace.model.plugins import Mount
     from commonplace.model.reports import NoteText
-    from commonplace.model.search import Candidate, Where
+    from commonplace.model.search import Candidate, KeywordQuery
     from commonplace.protocols.parts import Source
     from commonplace.resilience.bounded_call import Worker
     from commonplace.resilience.deadline import Deadline
@@ -280,6 +282,33 @@ def _worker() -> Worker:
     from commonplace.resilience.bounded_call import Worker
 
     return Worker("filters", at_most=_HANGING)
+
+
+def nothing_to_search_for(typed: str, query: KeywordQuery, where: Where) -> str:
+    """What is missing in a query without words."""
+    if query.must_not:
+        quoted = typed.strip().replace('"', "")
+        return (
+            "the query only says what to leave out: add a word to search for, or put it in quotes "
+            f'to search for what it says: "{quoted}"'
+        )
+    if where != Where():
+        words = "the query has filters and no words: add a word to search for"
+        listing = _listing(where)
+        return f"{words}, or list the notes: `{listing}`" if listing else words
+    return "the query has no words to search for"
+
+
+def _listing(where: Where) -> str:
+    """The command that lists the notes that pass ``where``; ``""`` where there is none."""
+    given = [one.partition(":") for one in shown_filters(where)]
+    keys = [key for key, _, _ in given]
+    known = {"source", "tag", "after", "before"}.issuperset(keys) and len(keys) == len(set(keys))
+    if not known or where.sources == frozenset():  # of no source
+        return ""
+    from shlex import quote
+
+    return " ".join(["commonplace list", *(f"--{key} {quote(value)}" for key, _, value in given)])
 
 
 def _look(

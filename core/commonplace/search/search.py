@@ -25,9 +25,9 @@ from commonplace.model.search import (
 from commonplace.model.tuples import NamedTuple
 from commonplace.protocols.contexts import FurtherHits, RankContext, RankerContext
 from commonplace.resilience.deadline import NEVER
-from commonplace.search.choosing import Folding, above, above_as_original, left_out, neighbours
+from commonplace.search.choosing import Folding, left_out, neighbours, passing
 from commonplace.search.presenting import hits_of, none_of, unknown_sources, unknown_words
-from commonplace.text.query import may_name_days, nothing_to_search_for, parse_query, shown_filters
+from commonplace.text.query import may_name_days, parse_query, shown_filters
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -58,18 +58,24 @@ _CANDIDATES_AT_MOST = 200
 class Request(NamedTuple):
     """What is searched for: up to ``limit`` hits, ranked from up to ``wide`` candidates an arm.
 
-    ``phrases`` says that words were quoted, and ``sources`` names those asked for. ``said`` are the
-    texts whose words are searched for; ``notes`` say what of the query was not understood.
+    ``phrases`` were quoted, ``excluded`` must not be there, and ``sources`` are those asked for.
+    ``said`` are the texts whose words are searched for; ``notes`` say what was not understood.
     """
 
     query: Query
     where: Where
     limit: int
     wide: int
-    phrases: bool = False
+    phrases: tuple[str, ...] = ()
+    excluded: tuple[str, ...] = ()
     sources: frozenset[str] = frozenset()
     said: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+
+    def passed_by(self, answer: Answer) -> tuple[str, ...]:
+        """What each hit passed; quotes that no note has side by side were asked for without."""
+        phrases = self.phrases if answer.query.keyword.must else ()
+        return shown_filters(self.where, phrases, self.excluded)
 
 
 class Answer(NamedTuple):
@@ -140,7 +146,8 @@ class Searcher:
             where,
             limit,
             max(limit, wide),
-            phrases=bool(parsed.phrases),
+            phrases=parsed.phrases,
+            excluded=parsed.excluded,
             said=said,
             notes=parsed.notes,
             sources=frozenset(sources or ()) | (typed or frozenset()),
@@ -158,13 +165,15 @@ class Searcher:
         """
         query, where, notes = request.query, request.where, request.notes
         if not (query.keyword.should or query.keyword.listed):
+            from commonplace.search.citations import nothing_to_search_for
+
             nothing = nothing_to_search_for(query.text, query.keyword, where)
             return Answer(query, notes=(*notes, nothing))
         arms = search.ask(query, where=where, limit=request.wide)
         filtered = where != Where() or bool(query.keyword.must_not)
         none = none_of(search.freshness, filtered=filtered)
         near: tuple[str, ...] = ()
-        strict = request.phrases or self._profile != "compat"
+        strict = bool(request.phrases) or self._profile != "compat"
         by_words = [arm for arm in arms if arm.kind != "cosine"]  # vectors alone were filtered, too
         found = any(arm.found for arm in by_words or arms)
         if query.keyword.must and strict and not found:
@@ -193,7 +202,7 @@ class Searcher:
         self, answer: Answer, request: Request, *, now: float, deadline: Deadline = NEVER
     ) -> list[Candidate]:
         """Rank the candidates of all arms; ``now`` is in epoch seconds."""
-        hits = candidates_of(answer.arms, shown_filters(request.where))
+        hits = candidates_of(answer.arms, request.passed_by(answer))
         answered = [arm for arm in answer.arms if not arm.note]
         context = RankContext(
             query=answer.query,
@@ -223,10 +232,11 @@ class Searcher:
         Nothing below a folder that could not be read is shown. Where newer hits may say the same as
         those that fold, the backend is asked for them; for more, where folding leaves places empty.
         """
+        compat = self._profile == "compat"
+        above = partial(passing, answer.arms, self._settings.query, min_score, compat=compat)
 
         def more(arms: tuple[Arm, ...]) -> list[Candidate]:
-            hits = filter(freshness.shows, rank(answer._replace(arms=arms)))
-            return self._above(list(hits), answer, min_score)
+            return above(list(filter(freshness.shows, rank(answer._replace(arms=arms)))))
 
         ranked = rank(answer)
         shown = list(filter(freshness.shows, ranked))
@@ -234,10 +244,10 @@ class Searcher:
             from commonplace.search.citations import check_seen
 
             check_seen(freshness.hidden, request.where, self._sources, ranked)
-        passed = self._above(shown, answer, min_score)
+        passed = above(shown)
         left = left_out(len(shown), passed, min_score, self._settings.query.min_score)
         notes = (*failures_of(ranked), *left)
-        if self._profile == "compat":
+        if compat:
             return Chosen(passed, notes)
         again = neighbours(passed[: request.limit]) if self._settings.query.join else 0
         if self._settings.query.fold:
@@ -281,19 +291,9 @@ class Searcher:
             ),
         )
 
-    def _above(
-        self, ranked: Sequence[Candidate], answer: Answer, asked: float | None
-    ) -> list[Candidate]:
-        configured = self._settings.query.min_score
-        if self._profile != "compat":
-            return above(ranked, configured=configured, asked=asked)
-        weights = self._settings.query.hybrid.vector_weight, self._settings.query.hybrid.text_weight
-        kinds = {arm.kind for arm in answer.arms if not arm.note}
-        return above_as_original(ranked, kinds, configured=configured, asked=asked, weights=weights)
-
 
 def _further(answer: Answer, request: Request) -> FurtherHits | None:
-    united = partial(candidates_of, filters=shown_filters(request.where))
+    united = partial(candidates_of, filters=request.passed_by(answer))
     return answer.more and FurtherHits(answer.query, request.where, answer.more, united, [])
 
 

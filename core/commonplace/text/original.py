@@ -17,6 +17,7 @@ from unicodedata import normalize
 
 from commonplace.model.search import KeywordQuery
 from commonplace.text.languages import MARKS
+from commonplace.text.query import MOST_PHRASES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
 
 _MAX_TERMS = 256
-_MAX_PHRASES = 16
 _MAX_PHRASE = 32
 _MAX_PIECE = 258
 _LEAST = 3
@@ -178,14 +178,14 @@ def _sequence(text: str) -> Phrase:
 
 
 def _quoted_pieces(texts: Sequence[str]) -> tuple[Phrase, ...]:
-    plain = (_WHITE.sub(_STANDS_FOR_WHITE, _lower(text.strip())) for text in texts[:_MAX_PHRASES])
+    plain = (_WHITE.sub(_STANDS_FOR_WHITE, _lower(text.strip())) for text in texts[:MOST_PHRASES])
     return tuple(_sequence(text) for text in plain if text)
 
 
 def _quoted_words(texts: Sequence[str]) -> tuple[Phrase, ...]:
     found = (
         tuple(islice((word for run in _runs(text) for word in _words(run)), _MAX_PHRASE))
-        for text in texts[:_MAX_PHRASES]
+        for text in texts[:MOST_PHRASES]
     )
     return tuple(phrase for phrase in found if phrase)
 

@@ -14,10 +14,8 @@ from commonplace.model.search import MOST_RESULTS, Where
 from commonplace.model.tuples import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
     from datetime import date
-
-    from commonplace.model.search import KeywordQuery
 
 
 LONGEST_QUERY = 10_000
@@ -26,6 +24,8 @@ LONGEST_QUERY = 10_000
 MOST_FILTERS = 100
 """Filters of a query that have an effect."""
 
+MOST_PHRASES = 16
+"""Quoted texts of a query that have an effect, and so many that are excluded."""
 
 _MOST_BITS = 1023
 """Any whole number of so many bits can be made a float."""
@@ -183,8 +183,10 @@ def parse_query(
     return read.finish()
 
 
-def shown_filters(where: Where) -> tuple[str, ...]:
-    """The filters of ``where`` as they are typed, such as ``path:memory/**``."""
+def shown_filters(
+    where: Where, phrases: Sequence[str] = (), excluded: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """The filters of ``where``, quoted and excluded words as they are typed: ``path:memory/**``."""
     dates = (("after", where.after), ("before", where.before))
     kinds: tuple[tuple[str, Iterable[str]], ...] = (
         *(("path", where.paths), ("-path", where.not_paths)),
@@ -192,7 +194,11 @@ def shown_filters(where: Where) -> tuple[str, ...]:
         *(("tag", where.tags), ("-tag", where.not_tags)),
         *((key, (day,)) for key, day in dates if day),
     )
-    return tuple(f"{key}:{value}" for key, values in kinds for value in sorted(values))
+    return (
+        *(f"{key}:{value}" for key, values in kinds for value in sorted(values)),
+        *(f'"{phrase}"' for phrase in phrases[:MOST_PHRASES]),
+        *(f"-{one}" if one.isalpha() else f'-"{one}"' for one in excluded[:MOST_PHRASES]),
+    )
 
 
 class _Reader:
@@ -371,30 +377,3 @@ def _operator_pattern() -> re.Pattern[str]:
         r"|(?P<or>OR)(?=\s)"
         r")"
     )
-
-
-def nothing_to_search_for(typed: str, query: KeywordQuery, where: Where) -> str:
-    """What is missing in a query without words."""
-    if query.must_not:
-        quoted = typed.strip().replace('"', "")
-        return (
-            "the query only says what to leave out: add a word to search for, or put it in quotes "
-            f'to search for what it says: "{quoted}"'
-        )
-    if where != Where():
-        words = "the query has filters and no words: add a word to search for"
-        listing = _listing(where)
-        return f"{words}, or list the notes: `{listing}`" if listing else words
-    return "the query has no words to search for"
-
-
-def _listing(where: Where) -> str:
-    """The command that lists the notes that pass ``where``; ``""`` where there is none."""
-    given = [one.partition(":") for one in shown_filters(where)]
-    keys = [key for key, _, _ in given]
-    known = {"source", "tag", "after", "before"}.issuperset(keys) and len(keys) == len(set(keys))
-    if not known or where.sources == frozenset():  # of no source
-        return ""
-    from shlex import quote
-
-    return " ".join(["commonplace list", *(f"--{key} {quote(value)}" for key, _, value in given)])

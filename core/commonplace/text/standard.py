@@ -19,6 +19,7 @@ from commonplace.text.languages import (
     stop_words_of,
     without_ending,
 )
+from commonplace.text.query import MOST_PHRASES
 from commonplace.text.tokens import (
     MAX_TOKEN,
     cut,
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
 
 # Bounds of an analysed query: of its different terms, its pairs, its phrases and their lengths.
 _MAX_TERMS = 256
-_MAX_PHRASES = 16
 _MAX_PHRASE = 32
 _MAX_JOINED = 5  # words of an identifier that was typed apart
 _MAX_PARTS = 16
@@ -88,9 +88,9 @@ class StandardAnalyser:
             read.words(self._pieces(segment))
         if len(parsed.words) == 1 and not parsed.phrases:
             read.add_joined(self._pieces(parsed.words[0]), self._stems)
-        phrases = parsed.phrases[:_MAX_PHRASES]
+        phrases = parsed.phrases[:MOST_PHRASES]
         must = [read.phrase(self._pieces(phrase)) for phrase in phrases]
-        must_not = [_sequence(self._pieces(text)) for text in parsed.excluded[:_MAX_PHRASES]]
+        must_not = [_sequence(self._pieces(text)) for text in parsed.excluded[:MOST_PHRASES]]
         should, selective = read.should(), list[str]()
         beside = read.beside(should)
         if any(map(has_unspaced, (*parsed.words, *phrases))):

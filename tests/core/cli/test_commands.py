@@ -87,6 +87,30 @@ def test_search_names_the_filters_that_a_hit_passed(run: Callable[..., Run], ind
     assert "  passed: path:** -source:nowhere -tag:none\n" in ran.out
 
 
+@pytest.mark.parametrize(
+    ("query", "passed"),
+    [
+        ('"spare key" -batch', '"spare key" -batch'),
+        ('key -"pool exhausted" -"-1" path:**', 'path:** -"pool exhausted" -"-1"'),
+        ("“spare key”", '"spare key"'),
+    ],
+)
+def test_search_names_the_quoted_and_the_excluded_words_that_a_hit_passed(
+    query: str, passed: str, run: Callable[..., Run], indexed: str
+) -> None:
+    ran = run("search", "--workspace", indexed, "--explain", "--query", query)
+    assert f"  passed: {passed}\n" in ran.out
+    facts = run("search", "--workspace", indexed, "--explain", "--json", "--query", query).json
+    assert " ".join(facts["results"][0]["explain"]["filters"]) == passed
+
+
+def test_what_no_note_has_side_by_side_is_no_filter(run: Callable[..., Run], indexed: str) -> None:
+    ran = run(
+        "search", "--workspace", indexed, "--explain", "--query", '"key spare zyxwvut" -batch'
+    )
+    assert "  passed: -batch\n" in ran.out
+
+
 def test_search_leaves_out_what_scores_too_little(run: Callable[..., Run], indexed: str) -> None:
     ran = run("search", "--workspace", indexed, "--min-score", "1", "spare key")
     assert ran.code == 0

@@ -19,8 +19,8 @@ from commonplace.model.plugins import Mount
 from commonplace.model.search import KeywordQuery, Where
 from commonplace.resilience.deadline import NEVER, Deadline
 from commonplace.search import citations
-from commonplace.search.citations import nothing_passes
-from commonplace.text.query import nothing_to_search_for, parse_query
+from commonplace.search.citations import nothing_passes, nothing_to_search_for
+from commonplace.text.query import parse_query
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

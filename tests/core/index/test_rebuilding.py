@@ -19,7 +19,7 @@ from commonplace.index.builds import (
 from commonplace.index.documents import GrowingDocument, Resume, analyse_chunks
 from commonplace.index.manager import IndexedMemoryManager
 from commonplace.index.syncing import freshen
-from commonplace.model.documents import Document, DocumentRef, ScanReport, Segment
+from commonplace.model.documents import Document, DocumentRef, RootFailure, ScanReport, Segment
 from commonplace.model.reports import Progress
 from commonplace.model.search import Query, Where
 from commonplace.resilience.deadline import NEVER, Deadline
@@ -284,6 +284,18 @@ def test_one_of_another_tokenizer_never_answers(house: House, size: int) -> None
     assert freshen(other).stale == 0
     assert house.states() == ["live"]
     assert other.pending().unchanged == size
+
+
+@pytest.mark.parametrize("analyser", ["standard", "trigram"])
+def test_a_workspace_that_is_away_is_lost_also_to_an_index_of_another_tokenizer(
+    house: House, monkeypatch: pytest.MonkeyPatch, analyser: str
+) -> None:
+    house.manager().maintain(deadline=NEVER)
+    away = RootFailure("", "the workspace is empty")
+    monkeypatch.setattr(house.notes, "scan", lambda: ScanReport((), (), absent_roots=(away,)))
+    report = house.manager(analyser=analyser).pending()
+    assert [root.root for root in report.failed_roots] == [""]
+    assert report.absent_roots == ()
 
 
 def test_a_note_that_no_one_may_read_does_not_keep_the_index_of_another_tokenizer(

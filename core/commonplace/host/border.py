@@ -11,7 +11,13 @@ from math import isfinite
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
-from commonplace.errors import CommonplaceError, DeadlineExceededError, UnavailableError, reason_of
+from commonplace.errors import (
+    CommonplaceError,
+    DeadlineExceededError,
+    UnavailableError,
+    counted,
+    reason_of,
+)
 from commonplace.model.documents import Document, DocumentRef, RootFailure, ScanReport
 from commonplace.model.reports import Embedding, SyncReport
 from commonplace.model.search import Arm, Candidate, Explanation, Found, Step, StoredChunk
@@ -33,6 +39,8 @@ RANKER_SECONDS = 2.0
 """How long a third party's ranker may take."""
 
 _HANGING = 4
+
+_ROUNDING = 1e-9
 
 _path_of = attrgetter("path")
 
@@ -61,13 +69,13 @@ class GuardedRanker:
         self._instead = instead
 
     def rank(self, hits: Sequence[Candidate], context: RankContext) -> Sequence[Candidate]:
-        """What the ranker gives, if that is a selection of ``hits`` with finite scores."""
+        """What the ranker gives of ``hits``, if it may give that."""
         given, seconds = tuple(hits), RANKER_SECONDS
 
         def work() -> list[Candidate]:
             ranked = self._ranker.rank(given, context)
             asked = context.further.given if context.further is not None else ()
-            return _selected(ranked, (*asked, *given) if asked else given)
+            return _selected(ranked, given, asked, drops=self.stage == "select")
 
         try:
             if self._worker is None:
@@ -320,11 +328,18 @@ def _wrong(backend: str, what: str) -> UnavailableError:
     return UnavailableError(f"{backend} answered with {what}")
 
 
-def _selected(given: object, hits: Sequence[Candidate]) -> list[Candidate]:
-    """``given`` as a list, if it is made of ``hits``, each at most once, with finite scores."""
+def _selected(
+    given: object, hits: Sequence[Candidate], asked: Sequence[Candidate], *, drops: bool
+) -> list[Candidate]:
+    """``given`` as a list, if it is made of ``hits``, and of what was ``asked`` for, each once.
+
+    Scores must be within 0 and 1, or those of ``hits``; all hits must be there unless it ``drops``.
+    """
     if isinstance(given, str | bytes) or not hasattr(given, "__iter__"):
         raise TypeError(f"it gave a {type(given).__name__} for hits")
-    left = {hit.chunk.id: hit.chunk for hit in hits}
+    left = {hit.chunk.id: hit.chunk for hit in (*asked, *hits)}
+    scores = 0.0, 1.0, *(hit.score for hit in hits)
+    least, most = min(scores) - _ROUNDING, max(scores) + _ROUNDING
     chosen = list(given)
     for one in chosen:
         if not isinstance(one, Candidate) or not isinstance(one.explain, Explanation):
@@ -334,8 +349,10 @@ def _selected(given: object, hits: Sequence[Candidate]) -> list[Candidate]:
             raise ValueError(
                 f"it gave {one.chunk.path!r}, which it was not given, or gave it twice"
             )
-        if type(one.score) not in {float, int} or not isfinite(one.score):
-            raise ValueError(f"it gave the score {one.score!r}")
+        if type(one.score) not in {float, int} or not least <= one.score <= most:
+            raise ValueError(f"it gave the score {one.score!r}, which is not within 0 and 1")
+    if not drops and (lost := sum(hit.chunk.id in left for hit in hits)):
+        raise ValueError(f"it left out {counted(lost, 'hit')}, which is for the stage select")
     return [one if one.lines is None else _cut(one, *one.lines) for one in chosen]
 
 

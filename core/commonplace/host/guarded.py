@@ -214,6 +214,11 @@ class GuardedChunker:
             raise OSError(f"{self._label} failed: {failure_of(error)}") from error
         if wrong := [chunk for chunk in chunks if not _is_chunk(chunk)]:
             raise OSError(f"{self._label} gave {str(wrong[0])[:60]!r} for a chunk")
+        if not chunks and document.text.strip():
+            raise OSError(f"{self._label} gave no chunk of a text")
+        lines = document.line_map or (document.text.count("\n") + 1,)
+        if beyond := [chunk.end_line for chunk in chunks if chunk.end_line > max(lines)]:
+            raise OSError(f"{self._label} gave a chunk to line {beyond[0]} of {max(lines)}")
         return chunks
 
     def _chunker(self) -> Chunker:

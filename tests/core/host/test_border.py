@@ -93,6 +93,10 @@ BAD: dict[str, Callable[[Any], Any]] = {
     "infinite": lambda hits: [hit._replace(score=float("inf")) for hit in hits],
     "a score as text": lambda hits: [hit._replace(score="0.5") for hit in hits],
     "a score of yes": lambda hits: [hit._replace(score=True) for hit in hits],
+    "too high": lambda hits: [hit._replace(score=7.0) for hit in hits],
+    "below 0": lambda hits: [hit._replace(score=-0.1) for hit in hits],
+    "none of them": lambda _: [],
+    "one left out": lambda hits: hits[1:],
     "twice": lambda hits: [hits[0], hits[0]],
     "another path": lambda hits: [hits[0]._replace(chunk=CHUNK._replace(path="/etc/passwd"))],
     "another chunk": lambda hits: [hits[0]._replace(chunk=CHUNK._replace(id=9))],
@@ -171,11 +175,9 @@ def test_a_ranker_that_always_hangs_is_not_tried_for_ever(monkeypatch: pytest.Mo
 
 
 def test_a_selection_with_new_scores_passes() -> None:
-    ranker = GuardedRanker(
-        Odd(lambda hits: [with_step(hits[1], "odd", 1)]),  # type: ignore[arg-type]
-        LABEL,
-        trusted=False,
-    )
+    selects = Odd(lambda hits: [with_step(hits[1], "odd", 1)])
+    selects.stage = "select"
+    ranker = GuardedRanker(selects, LABEL, trusted=False)  # type: ignore[arg-type]
     (hit,) = ranker.rank(HITS, CONTEXT)
     assert (hit.chunk.path, hit.score) == ("memory/b.md", 1)
     assert failures_of([hit]) == ()

@@ -143,9 +143,16 @@ def test_what_is_no_piece_of_a_document_is_unreadable(piece: Any) -> None:
             next(found)
 
 
-@pytest.mark.parametrize("name", ["raises", "exits", "interrupts", "none", "texts", "no lines"])
+@pytest.mark.parametrize(
+    "name", ["raises", "exits", "interrupts", "none", "texts", "no lines", "no chunk", "beyond"]
+)
 def test_a_chunker_that_fails_leaves_its_document_unread(name: str) -> None:
-    faults = FAULTS | {"texts": lambda _: ["text"], "no lines": lambda _: [Chunk(0, 0, "text")]}
+    faults = FAULTS | {
+        "texts": lambda _: ["text"],
+        "no lines": lambda _: [Chunk(0, 0, "text")],
+        "no chunk": lambda _: [],
+        "beyond": lambda _: [Chunk(1, 1, "text"), Chunk(1000, 2000, "text")],
+    }
     chunker = odd(fingerprint="odd-1", chunk=faults[name])
     guarded = GuardedChunker(lambda: chunker, "the chunker of acme")
     assert guarded.fingerprint == "odd-1"

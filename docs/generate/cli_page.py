@@ -64,8 +64,8 @@ are, the higher it ranks, and of equal ones the newest note. `project OR product
 - `"these words"`: only pieces with these words next to each other. If there are none, the most
   similar pieces are shown, with a note. `"these words" OR "others"`: either will do. There is no
   `AND`: quote each word that must be there.
-- `-word`, `-"these words"`: no pieces with these. Put a query that begins with one after `--`.
-  There must be something else to search for.
+- `-word`, `-"these words"`: no pieces with these; a number needs the quotes, `-"8450"`. There must
+  be something else to search for. Put a query that begins with one after `--`.
 - `path:memory/projects`: only that note, or the notes below that folder, with paths as in
   results, from `./` or absolute. `path:memory/**/2026-*.md`: `*` and `?` match inside a folder,
   `**` across folders. Write `path:"my notes"` for a path with blanks. `-path:drafts`: not those.

@@ -27,7 +27,7 @@ class SourceBalanceSettings(Group):
     least: float = setting(
         "What a hit of another source must score to come before one of a source that has its share "
         "already, as a share of that one's score.",
-        default=0.5,
+        default=0.75,
         minimum=0,
         maximum=1,
         clamp=(0, 1),

@@ -30,7 +30,7 @@ class SourceBalance:
     stage: Literal["select"] = "select"
     needs: frozenset[str] = frozenset()
 
-    def __init__(self, share: float = 0.5, least: float = 0.5) -> None:
+    def __init__(self, share: float = 0.5, least: float = 0.75) -> None:
         if not (0 <= share <= 1 and 0 <= least <= 1):
             raise ValueError("a share is 0 to 1")
         self._share = share

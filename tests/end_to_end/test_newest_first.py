@@ -202,6 +202,31 @@ def test_an_undated_note_that_is_named_as_a_month_stands_beside_the_notes_of_its
     assert "memory/plan.md" in [hit.path for hit in hits]
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_notes_of_a_named_month_stand_before_undated_ones_that_say_it(
+    opener: Opener, workspace: Path, backend: str
+) -> None:
+    write(workspace, "MEMORY.md", "- Mia has her birthday on 14 October.\n")
+    write(workspace, "memory/2026-10-01.md", "# 1 October 2026\n\n- Repaired the login loop.\n")
+    write(workspace, "memory/2026-10-20.md", "# Log\n\n- Ordered tulip bulbs.\n")
+    for day in range(1, 10):
+        write(workspace, f"memory/2026-09-0{day}.md", f"Walked {day} miles along the river.\n")
+    hits = opener(backend).search("what happened in October 2026?").hits
+    assert [hit.day for hit in hits[:3]] == ["2026-10-20", "2026-10-01", None]
+
+
+@pytest.mark.parametrize("query", ["what was released last Friday?", "released on 2026-11-20"])
+def test_of_notes_with_the_words_that_of_the_named_day_comes_first(
+    opener: Opener, workspace: Path, query: str
+) -> None:
+    write(workspace, "memory/2026-11-18.md", "# 2026-11-18\n\n- Release branch is 2026/11 now.\n")
+    long = "- Water damage in the cellar, insurance claim number HV-2231-88.\n"
+    text = f"# 2026-11-20\n\n- Released otter 4.2.1; plan in memory/projects/otter.md.\n{long}"
+    write(workspace, "memory/2026-11-20.md", text)
+    write(workspace, "memory/2026-11-02.md", "# 2026-11-02\n\n- Went running.\n")
+    assert opener().search(query).hits[0].day == "2026-11-20"
+
+
 def test_that_no_note_is_of_the_days_is_said(opener: Opener, workspace: Path) -> None:
     write(workspace, "memory/2026-11-21.md", "Repaired the login loop.\n")
     memory = opener()

@@ -152,9 +152,9 @@ def with_days(
     for item in arm.found:
         day, evidence = item.chunk.day, item.evidence or 0.0
         if is_named(day):
-            of_them.append(item._replace(evidence=max(least, evidence)))
+            of_them.append(item._replace(evidence=least))  # the newest first
         elif day is None and not one_day:
-            of_them.append(item)
+            of_them.append(item._replace(evidence=min(least, evidence)))  # behind them
         else:
             of_others.append(item._replace(evidence=_OF_ANOTHER_DAY * evidence))
     without_words = [

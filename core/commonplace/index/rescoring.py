@@ -6,7 +6,7 @@ The store counts the words; here it is weighed what a word, its document and its
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import fsum, log, sqrt, tanh
 from typing import TYPE_CHECKING
 
@@ -36,7 +36,6 @@ _DATE = 1.0
 _NEXT_TO_ONE = 0.8
 _ANOTHER_OF_IT = 0.9
 _DOCUMENT_K = 3.6
-_HALF_LIFE_DAYS = 5
 _PRIOR_CHUNKS = 100
 """So many chunks tell as much about a word as how rare it is in English does."""
 
@@ -49,7 +48,7 @@ def rescored(matches: KeywordMatches, query: KeywordQuery, limit: int) -> list[F
 
     The score is BM25 with the weights of :func:`weights_of`, times 1 + 0.5 x the share of
     neighbouring words of the query that stand side by side + 0.4 x the document's evidence
-    (:func:`_topics`) + how near its day is to one that the query names (:func:`_nearness`).
+    (:func:`_topics`) + how near its day is to one that the query names (``text/days.py``).
     Then, from the best on, a chunk next to one of the same document that stands before it loses a
     fifth, and each further one of a document another tenth: ten hits should not say one thing.
     """
@@ -60,6 +59,11 @@ def rescored(matches: KeywordMatches, query: KeywordQuery, limit: int) -> list[F
     topics = _topics(candidates, [one.counts for one in terms], weights) if spread else {}
     average = matches.average or 1.0
     pairs = [(weights.keys() & pair, f" {' '.join(pair)} ") for pair in query.neighbours]
+    near_to = None
+    if query.days:
+        from commonplace.text.days import nearness  # few queries name a day
+
+        near_to = partial(nearness, query.days)
     made = []
     for item, (counts, length) in zip(candidates, terms, strict=True):
         chunk = item.chunk
@@ -77,7 +81,7 @@ def rescored(matches: KeywordMatches, query: KeywordQuery, limit: int) -> list[F
         parts = (
             neighbour_share(chunk.body, likely, len(pairs)),
             topics.get(_topic_of(chunk), 0.0),
-            _nearness(chunk.day, query.days) if query.days and chunk.day else 0.0,
+            near_to(chunk.day) if near_to is not None and chunk.day else 0.0,
         )
         beside, topic, near = parts
         raised = 1 + _SIDE_BY_SIDE * beside + _DOCUMENT * topic + _DATE * near
@@ -311,34 +315,6 @@ def _spread(made: Sequence[_Scored]) -> list[_Scored]:
 def _touch(chunk: StoredChunk, other: StoredChunk) -> bool:
     """Whether no more than a blank line lies between two chunks of a document."""
     return chunk.start_line <= other.end_line + 2 and other.start_line <= chunk.end_line + 2
-
-
-def _nearness(day: str, days: Sequence[tuple[str, str]]) -> float:
-    """1 for a day within one of those that the query names, half as much every 5 days beyond."""
-    here, year = _number(day), int(day[:4])
-    nearest = 0.0
-    for first, last in days:
-        if first[0] != "-":
-            spans = [(first, last)]
-        else:  # every year will do: those around the day's, as far as the calendar has them
-            years = range(max(1, year - 1), min(9999, year + 1) + 1)
-            spans = [(f"{one}{first}", f"{one}{last}") for one in years]
-        for start, end in spans:
-            nearest = max(nearest, _near(here, _number(start), _number(end)))
-    return nearest
-
-
-def _near(day: int, first: int, last: int) -> float:
-    beyond = max(first - 1 - day, day - last - 1, 0)
-    return float(0.5 ** (beyond / _HALF_LIFE_DAYS))
-
-
-@lru_cache(maxsize=1024)
-def _number(day: str) -> int:
-    from datetime import date
-
-    year, month, number = map(int, day.split("-"))
-    return date(year, month, min(number, 28)).toordinal() + max(0, number - 28)
 
 
 _FUNCTION_CHARACTERS = frozenset(

@@ -306,7 +306,9 @@ class _Group:
         """Each value that differs from the one after it, with the newest day on which it held."""
         now = None
         for chunk in (one.chunk for one in candidates):
-            value = ", ".join([v for _, v in self._answers[chunk.id].facts() if v])
+            # The day of a log, which is its heading, is no value of what it says.
+            values = [value for _, value in self._answers[chunk.id].facts()]
+            value = ", ".join([value for value in values if value not in ("", chunk.day)])
             if now is None or (value and value != now):
                 if now is not None:
                     yield f"{value} ({chunk.day})"

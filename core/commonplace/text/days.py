@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from calendar import monthrange
 from datetime import date, timedelta
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from commonplace.model.tuples import NamedTuple
@@ -18,7 +18,7 @@ from commonplace.text.languages import STOP_WORDS
 from commonplace.text.query import SEEN
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from commonplace.model.search import KeywordQuery
     from commonplace.text.analyse import Analyser
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 Days = tuple[str, str]
 """First and last day (ISO); without the year, ``-05-07``, where every year will do."""
+
+_HALF_LIFE_DAYS, _BEYOND, _OF_ONE_DAY = 5, 0.75, 1.5
 
 _MOST = 8
 _LONGEST = 1_000
@@ -324,3 +326,30 @@ def _apart(*, wide: bool) -> Iterator[str]:
     for pattern in RELATIVE:
         if (_WIDE.search(pattern) is not None) == wide:
             yield re.sub(r"\[[^]]*]|-\??", lambda m: apart.get(m[0], m[0]), pattern)
+
+
+def nearness(days: Sequence[Days], day: str) -> float:
+    """How near ``day`` (ISO) is to one of ``days``: 1 within it or a day beside, or 1.5.
+
+    That is where a single day is named. Beyond, it is 0.75, halved every 5 days.
+    """
+    here, year = _number(day), int(day[:4])
+    nearest = 0.0
+    for first, last in days:
+        if first[0] != "-":
+            spans = [(first, last)]
+        else:  # every year will do: those around the day's, as far as the calendar has them
+            years = range(max(1, year - 1), min(9999, year + 1) + 1)
+            spans = [(f"{one}{first}", f"{one}{last}") for one in years]
+        within = _OF_ONE_DAY if first == last else 1.0
+        for start, end in spans:
+            beyond = max(_number(start) - 1 - here, here - _number(end) - 1, 0)
+            near = _BEYOND * 0.5 ** (beyond / _HALF_LIFE_DAYS) if beyond else within
+            nearest = max(nearest, near)
+    return nearest
+
+
+@lru_cache(maxsize=1024)
+def _number(day: str) -> int:
+    year, month, number = map(int, day.split("-"))
+    return date(year, month, min(number, 28)).toordinal() + max(0, number - 28)

@@ -156,7 +156,8 @@ def parse_query(
 
     - ``"these words"``: side by side, in this order. The quotes stand around whole words; a lone
       one, or one inside a word, is plain text, and so is an apostrophe.
-    - ``-word``, ``-"these words"``: not these. Plain are ``a-b``, ``--flag``, ``-x`` and ``-1``.
+    - ``-word``, ``-"these words"``: not these. Plain are ``a-b``, ``--flag``, ``-x`` and ``-1``; of
+      ``-8450`` a note says so.
     - ``path:memory/**/*.md``, ``path:"my notes"``; ``source:memory``; several of one kind add up.
       ``-path:drafts``, ``-source:sessions``: not these. Paths may begin with ``./`` or with the
       ``workspace``, an absolute path, where it is given.
@@ -232,6 +233,8 @@ class _Reader:
             self._either_way(match)
         elif match["key"]:
             self._filter(match)
+        elif number := match["number"]:
+            self.note(f'-{number} is searched for as a number: -"{number}" leaves it out')
         else:
             word = match["word"]
             if len(word) > 1 or not word.isascii():
@@ -374,6 +377,7 @@ def _operator_pattern() -> re.Pattern[str]:
         rf"(?P<minus>-?)(?P<quote>[{''.join(_CLOSING)}])"
         r'|(?P<no>-?)(?P<key>path|source|after|before|tag)[:：](?P<value>"[^"\n]*+"|[^\s"]\S*+)'
         r"|-(?P<word>(?![\d_])\w\S*+)"
+        r"|-(?P<number>\d{3,})(?=[\s)\]）]|$)"
         r"|(?P<or>OR)(?=\s)"
         r")"
     )

@@ -18,6 +18,7 @@ from commonplace.index.rescoring import (
     weights_of,
 )
 from commonplace.model.search import Found, KeywordMatches, KeywordQuery, StoredChunk, TermCounts
+from commonplace.text.days import nearness
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -123,8 +124,18 @@ def test_a_day_that_is_named_comes_first_and_near_ones_follow() -> None:
     every_year = query._replace(days=(("-05-01", "-05-01"),))
     assert order(made(counts, days=days), every_year) == [2, 1, 0, 3]
     found = rescored(made(counts, days=days), query, LEAST_CANDIDATES)
-    assert found[0].score == pytest.approx(2 * found[3].score)
-    assert "1 x 1.00 date" in found[0].note
+    assert found[0].score == pytest.approx(2.5 * found[3].score)
+    assert "1 x 1.50 date" in found[0].note
+    near = {"2026-05-02": 1.5, "2026-05-03": 0.65, "2026-05-07": 0.375, "2026-05-12": 0.1875}
+    for day, expected in near.items():
+        assert nearness(query.days, day) == pytest.approx(expected, rel=0.01)
+    week = (("2026-05-01", "2026-05-07"),)
+    assert [nearness(week, f"2026-05-{day}") for day in ("01", "07", "08", "13")] == [
+        1,
+        1,
+        1,
+        0.375,
+    ]
 
 
 @given(st.dates(), st.dates())
@@ -134,7 +145,7 @@ def test_a_day_of_any_year_is_near_to_the_same_day_without_a_year(day: date, nam
     query = KeywordQuery(should=("ferry",), days=((f"-{named:%m-%d}", f"-{named:%m-%d}"),))
     (found,) = rescored(made([{"ferry": 1.0}], days=[day.isoformat()]), query, LEAST_CANDIDATES)
     same = (day.month, day.day) == (named.month, named.day)
-    assert ("1 x 1.00 date" in found.note) or not same
+    assert ("1 x 1.50 date" in found.note) or not same
 
 
 def test_a_document_about_the_query_raises_its_passages() -> None:

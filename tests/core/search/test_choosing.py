@@ -108,6 +108,14 @@ def test_dated_hits_that_differ_in_numbers_alone_fold_into_the_newest() -> None:
     assert first.explain.steps[-1].note == note
 
 
+def test_the_day_of_a_log_is_no_value_that_has_changed() -> None:
+    folding = Folding(ANALYSER.query(parse_query("what happened in 2026?")))
+    days = [f"2026-10-0{number}" for number in (3, 2, 1)]
+    texts = [f"# {day}\n\n- Went running.\n- Again {at}." for at, day in enumerate(days)]
+    folding.add((dated(at, texts[at], day) for at, day in enumerate(days)), limit=6)
+    assert folding.folded()[0].earlier == ("1 (2026-10-02)", "2 (2026-10-01)")
+
+
 def test_what_is_newer_is_looked_for_by_the_words_and_days_of_dated_hits_that_fold() -> None:
     folding = Folding(ANALYSER.query(parse_query("which staging port or gate")))
     assert (folding.since(), folding.shared(["stage", "port"])) == (None, ())

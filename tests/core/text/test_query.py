@@ -32,7 +32,7 @@ def _query(text: str, *words: str) -> ParsedQuery:
         "foo-bar",
         "--acknowledge-risk",
         "docker run -p 8080:80",
-        "error -4058",
+        "error -40",
         "- a list item",
         "don't 'quote' this",
         '5" disk',
@@ -88,6 +88,16 @@ def test_a_file_after_a_minus_is_words_and_a_note_says_how_it_is_left_out(
     assert (parsed.excluded, parsed.where) == ((word,), Where())
     (note,) = parsed.notes
     assert f"-path:{path} " in note
+
+
+def test_a_number_after_a_minus_is_searched_for_and_a_note_says_so() -> None:
+    parsed = parse_query("staging port -8450")
+    assert (parsed.words, parsed.excluded) == (("staging port -8450",), ())
+    assert parsed.notes == ('-8450 is searched for as a number: -"8450" leaves it out',)
+    assert parse_query('staging port -"8450"').excluded == ("8450",)
+    assert parse_query("error -4058").words == ("error -4058",)
+    for plain in ("kill -9", "on -2026-10-01", "a-8450", "error -8450.5"):
+        assert parse_query(plain).notes == ()
 
 
 @pytest.mark.parametrize(

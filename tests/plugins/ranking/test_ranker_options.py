@@ -39,7 +39,7 @@ def hit(
     return Candidate(chunk, score, Explanation(arms=arms))
 
 
-SOURCES = [hit(at, 1 - at / 10, source="sessions" if at < 5 else "memory") for at in range(8)]
+SOURCES = [hit(at, 1 - at / 20, source="sessions" if at < 5 else "memory") for at in range(8)]
 NAMED = [hit(0, 0.9), hit(1, 0.5, path="memory/port-22.md")]
 MARKED = [hit(0, 0.5), hit(1, 0.45, text="ant <!-- importance: 1 -->")]
 DOCUMENTS = [hit(0, 0.9, path="a.md"), hit(1, 0.8, path="a.md", line=4), hit(2, 0.6, path="b.md")]

@@ -232,47 +232,80 @@ def _whole(hit: Candidate, ranker: str, note: str, *, compat: bool = False) -> C
 _DAY = 86_400.0
 
 
+_NOW_LISTED = """
+now nowadays current currently latest newest jetzt zurzeit maintenant ahora actualmente
+última último adesso attuale agora atual atualmente
+"""
+_NOW = frozenset(_NOW_LISTED.split())
+_NOW_STEMS = ("aktuell", "derzeit", "momentan", "neueste", "actuel")
+_NOW_PHRASES = (
+    *("most recent", "at the moment", "these days", "en ce moment"),
+    *("现在", "現在", "目前", "当前", "當前", "最新", "今の", "지금", "현재", "요즘", "최신"),
+)
+_NOW_HALF_LIFE = 365.0
+_LONGEST_QUESTION = 80
+
+
+def words_of_now(text: str) -> list[str]:
+    """The words of ``text``, in lower case, that ask for what holds at present.
+
+    In English, German, French, Spanish, Italian, Portuguese, Chinese, Japanese and Korean. By hand:
+    to compile a pattern would cost a search a millisecond. None of a long text, which tells
+    something ("but now I am alone") rather than asks for it.
+    """
+    if len(text) > _LONGEST_QUESTION:
+        return []
+    lowered = text.lower()
+    words = [word.strip(".,;:!?¿¡\"'()") for word in lowered.split()]
+    said = [word for word in words if word in _NOW or word.startswith(_NOW_STEMS)]
+    return said + [phrase for phrase in _NOW_PHRASES if phrase in lowered]
+
+
 class Recency:
     """Lowers the score of a dated chunk a little with its age; undated ones keep theirs.
 
     score x (1 - weight x (1 - 0.5 ^ (age / half-life))): never less than ``1 - weight`` of it, so
-    that an exact identifier in an old note stays ahead of what merely is new.
+    that an exact identifier in an old note stays ahead of what merely is new. Where the query asks
+    for what holds now, ``now`` is the weight, and a year the half-life.
     """
 
     id = "recency"
     stage: Literal["adjust"] = "adjust"
     needs: frozenset[str] = frozenset({"dates"})
 
-    def __init__(self, weight: float = 0.1, half_life_days: float = 30.0) -> None:
-        if not 0 <= weight <= 1 or half_life_days <= 0:
+    def __init__(self, weight: float = 0.1, half_life_days: float = 30.0, now: float = 0.4) -> None:
+        if not (0 <= weight <= 1 and 0 <= now <= 1) or half_life_days <= 0:
             raise ValueError("a weight is 0 to 1, and a half-life more than 0 days")
-        self._weight = weight
-        self._half_life = half_life_days
-        self._known: tuple[int | None, dict[str | None, tuple[float, str]]] = None, {}
+        self._usual = weight, half_life_days, "days"
+        self._present = now if weight else 0.0, _NOW_HALF_LIFE, "days, as the query asks for now"
+        # The day, and the factors on it, of either.
+        self._known: dict[bool, tuple[int, dict[str | None, tuple[float, str]]]] = {}
 
     def rank(self, hits: Sequence[Candidate], context: RankContext) -> list[Candidate]:
         """Apply the prior; notes of the future count as today's. It rests where days are named."""
-        if context.query.keyword.days:
+        query = context.query
+        if query.keyword.days:
             note = "no prior: the query names a time"
             return [with_step(hit, self.id, hit.score, note) for hit in hits]
-        today = int(context.now // _DAY)
-        known_on, factors = self._known  # as one: other threads may search on another day
+        today, present = int(context.now // _DAY), bool(words_of_now(query.words or query.text))
+        known_on, factors = self._known.get(present, (None, {}))  # as one: threads share it
         if known_on != today:
             factors = {None: (1.0, "no date")}
-            self._known = today, factors
+            self._known[present] = today, factors
         aged = []
         for hit in hits:
             day = hit.chunk.day
             if (known := factors.get(day)) is None:
-                known = factors[day] = self._factor(day or "", today)
+                known = factors[day] = self._factor(day or "", today, present=present)
             factor, note = known
             aged.append(with_step(hit, self.id, hit.score * factor, note))
         return aged
 
-    def _factor(self, day: str, today: int) -> tuple[float, str]:
+    def _factor(self, day: str, today: int, *, present: bool) -> tuple[float, str]:
+        weight, half_life, days = self._present if present else self._usual
         age = max(0, today - days_since_epoch(day))
-        factor = 1 - self._weight * (1 - 0.5 ** (age / self._half_life))
-        return factor, f"x {factor:.3f}, {age} days"
+        factor = 1 - weight * (1 - 0.5 ** (age / half_life))
+        return factor, f"x {factor:.3f}, {age} {days}"
 
 
 def days_since_epoch(day: str) -> int:

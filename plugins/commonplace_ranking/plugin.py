@@ -63,6 +63,14 @@ class RecencySettings(Group):
         tunable=True,
         tunable_within=(1, 36_500),
     )
+    now: float = setting(
+        "The same share where the query asks for what holds now (`now`, `current`, 现在); "
+        "half of it is lost in a year.",
+        default=0.4,
+        minimum=0,
+        maximum=1,
+        clamp=(0, 1),
+    )
 
 
 def _trust(raw: object, reading: Reading) -> str | float:
@@ -172,7 +180,7 @@ def _recency(context: RankerContext) -> Ranker:
     from commonplace_ranking.fusion import Recency
 
     settings = context.config or RecencySettings()
-    return Recency(settings.weight, settings.half_life_days)
+    return Recency(settings.weight, settings.half_life_days, settings.now)
 
 
 def _temporal_decay(context: RankerContext) -> Ranker:

@@ -11,6 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from commonplace.plugin import STOP_WORDS, NamedTuple, make_analyser, newest_first, with_step
+from commonplace_ranking.fusion import words_of_now
 from commonplace_ranking.places import raised
 
 if TYPE_CHECKING:
@@ -26,13 +27,6 @@ _WHEN = r"""(?ix)
         | wann | seit\ wann | an\ welchem\ tag | quand | depuis\ quand | à\ quelle\ date
         | cuándo | en\ qué\ fecha | quando | em\ que\ dia )\b
     | 什么时候 | 什麼時候 | 何时 | 何時 | 哪一?天 | 几号 | いつ(?!も) | 언제 | 며칠
-    """
-_NOW = r"""(?ix)
-    \b(?: now | nowadays | current | currently | latest | newest | most\ recent | at\ the\ moment
-        | these\ days | right\ now | jetzt | aktuell\w* | derzeit\w* | momentan\w* | zurzeit
-        | neueste\w* | maintenant | actuel\w* | en\ ce\ moment | ahora | actual(?:mente)?
-        | últim[oa] | adesso | attuale | agora | atual(?:mente)? )\b
-    | 现在 | 現在 | 目前 | 当前 | 當前 | 最新 | 今の | 지금 | 현재 | 요즘 | 최신
     """
 _EVENT = r"(?:the|a|an|my|our|we|i|dem|der|den|die|das|wir|la|le|l'|el|nous|de)"
 _AFTER = rf"""(?ix)
@@ -118,7 +112,7 @@ class TimeWords:
         """Apply what the query asks for."""
         text = context.query.words or context.query.text
         when = self._when and bool(_pattern(_WHEN).search(text))
-        places = series(hits, context) if self._now and _pattern(_NOW).search(text) else {}
+        places = series(hits, context) if self._now and words_of_now(text) else {}
         anchor = anchor_of(text, hits) if self._after else None
         if not hits or not (when or places or anchor):
             return [with_step(hit, self.id, hit.score, "no words of time") for hit in hits]
@@ -189,7 +183,7 @@ def series(hits: Sequence[Candidate], context: RankContext) -> dict[int, int]:
     if not dated:
         return {}
     wanted = {term for term in context.query.keyword.should if term not in STOP_WORDS}
-    said = " ".join(_pattern(_NOW).findall(context.query.words or context.query.text)).lower()
+    said = " ".join(words_of_now(context.query.words or context.query.text))
     wanted -= {term for term in wanted if (f" {term}" if term.isascii() else term) in f" {said}"}
     best = min(dated, key=lambda at: (-hits[at].score, hits[at].chunk.path, str(hits[at].chunk.id)))
     words = _of_one_line(wanted, hits[best].chunk)

@@ -253,6 +253,12 @@ KEYS: dict[str, tuple[str, Any, list[tuple[Any, Any]], list[Any]]] = {
         [(1, 1)],
         [0, 0.5, INF],
     ),
+    "query.hybrid.recency.now": (
+        "@plugins.entries.recency.config now",
+        0.4,
+        [(0, 0.0), (1, 1.0)],
+        [-0.1, 1.1, NAN],
+    ),
     "query.hybrid.temporalDecay.enabled": (
         "@plugins.entries.temporal_decay.config enabled",
         False,

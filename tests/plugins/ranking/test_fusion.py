@@ -161,6 +161,35 @@ def test_recency_goes_by_the_day_of_each_search() -> None:
         assert evergreen.score == 0.8
 
 
+@pytest.mark.parametrize(
+    ("query", "asks"),
+    [
+        ("which port does staging use now?", True),
+        ("the current port", True),
+        ("CURRENTLY", True),
+        ("the most recent backup", True),
+        ("welcher Port gilt aktuell?", True),
+        ("数据库现在在哪个云?", True),
+        ("지금 포트", True),
+        ("what do I know of the ferry", False),
+        ("the actual cost", False),
+        (
+            "we always played together, but now I play alone, and even video calls bore me all day",
+            False,
+        ),
+    ],
+)
+def test_recency_counts_for_more_where_the_query_asks_for_now(query: str, asks: bool) -> None:
+    asked = context()._replace(query=Query(query, KeywordQuery()))
+    hits = [hit(1, score=0.8, day="2025-11-01"), hit(2, score=0.8)]
+    aged, evergreen = Recency().rank(hits, asked)
+    assert aged.score == pytest.approx(0.8 * (0.8 if asks else 0.9), rel=1e-3)
+    assert ("asks for now" in aged.explain.steps[-1].note) == asks
+    assert evergreen.score == 0.8
+    (off,) = Recency(weight=0).rank(hits[:1], asked)
+    assert off.score == 0.8
+
+
 def test_recency_rests_where_the_query_names_a_time() -> None:
     keyword = QUERY.keyword._replace(days=(("1970-01-01", "1970-01-01"),))
     asked = context()._replace(query=QUERY._replace(keyword=keyword))

@@ -74,6 +74,7 @@ ROWS: dict[str, dict[str, tuple[Any, Any, list[Candidate], str]]] = {
     "recency": {
         "weight": (0.0, 0.5, DATED, "ant"),
         "half_life_days": (1, 36_500, DATED, "ant"),
+        "now": (0.0, 0.5, DATED, "where is the ant now"),
     },
     "temporal_decay": {"half_life_days": (30, 36_500, DATED, "ant")},
     "time_words": {

@@ -57,6 +57,7 @@ class TestRecency(RankerConformance):
             RecencySettings,
             weight=st.sampled_from((0.0, 1.0)) | st.floats(0, 1),
             half_life_days=st.integers(1, 36_500),
+            now=st.sampled_from((0.0, 1.0)) | st.floats(0, 1),
         )
 
 

@@ -88,7 +88,7 @@ PORTS = [
         "current staging port",
         "aktueller staging port",
         "port de staging actuel",
-        "staging port actual",
+        "staging port actualmente",
         "staging port 现在是多少",
         "今の staging port",
         "현재 staging port",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import signal
 import threading
+from asyncio import CancelledError
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -22,6 +24,14 @@ if TYPE_CHECKING:
 
 TOOL = ToolDefinition(name="x", title="X", description="X", parameters={"type": "object"})
 GROUP = "agent:main:telegram:group:42"
+
+FAULTS = {
+    "crash": ValueError("the real reason"),
+    "exit": SystemExit("the real reason"),
+    "break": KeyboardInterrupt(),
+    "end": CancelledError("the real reason"),
+}
+"""What a tool set of a third party may raise."""
 
 
 class Echo:
@@ -51,22 +61,24 @@ class Echo:
         text = arguments["text"]
         if text == "none":
             return None
-        if text == "crash":
-            raise ValueError("secret words")
-        if text == "exit":
-            raise SystemExit("secret words")
+        if text == "C-c":
+            signal.raise_signal(signal.SIGINT)
+        if text in FAULTS:
+            raise FAULTS[text]
         if text == "wrong":
             raise CallerError("not like that", hint="another way")
         return ToolAnswer(text=f"{text} {session_key}", data={"name": name})
 
     def recall(self, prompt: str, *, session_key: str, budget: int) -> str:
-        if prompt == "crash":
-            raise ValueError("secret words")
-        if prompt == "exit":
-            raise SystemExit("secret words")
+        if prompt == "C-c":
+            signal.raise_signal(signal.SIGINT)
+        if prompt in FAULTS:
+            raise FAULTS[prompt]
         return f"{prompt} {session_key} {budget}"
 
     def turn_ended(self, messages: Sequence[Mapping[str, Any]], *, session_key: str) -> int:
+        if messages[0]["content"] in FAULTS:
+            raise FAULTS[messages[0]["content"]]
         return len(messages) if messages[0]["role"] == "user" else 1 // 0
 
     def close(self) -> None:
@@ -140,15 +152,26 @@ def test_what_goes_wrong_in_a_plugins_tool_is_an_answer(opened: Callable[..., Me
         assert "not like that" in wrong.text
         assert "another way" in wrong.text
         faults = {
-            "crash": "code of echo: ValueError",
-            "exit": "code of echo: SystemExit",
+            "crash": "failed: ValueError: the real reason",
+            "exit": "failed: SystemExit: the real reason",
+            "break": "failed: KeyboardInterrupt",
+            "end": "failed: CancelledError: the real reason",
             "none": "answered with NoneType",
         }
         for text, words in faults.items():
             answer = tools.call("echo", {"text": text})
             assert answer.failed
-            assert words in answer.text
-            assert "secret" not in answer.text
+            assert f"the tool 'echo' of echo {words}" in answer.text
+            assert answer.data["unavailable"] is False
+
+
+def test_ctrl_c_ends_a_call_of_a_plugins_tool(opened: Callable[..., Memory]) -> None:
+    with opened(Plugin("echo")) as memory:
+        tools = MemoryTools(memory)
+        with pytest.raises(KeyboardInterrupt):
+            tools.call("echo", {"text": "C-c"})
+        with pytest.raises(KeyboardInterrupt):
+            tools.recalled("C-c", budget=100)
 
 
 def test_a_memory_of_its_own_serves_where_it_is_selected(opened: Callable[..., Memory]) -> None:
@@ -199,11 +222,13 @@ def test_plugins_recall_within_a_budget_and_listen(
         assert tools.turn_ended([{"role": "user", "content": "hi"}]) == 2
         assert "hi" in memory.recall(query="hi", budget=2000).text
         with caplog.at_level(logging.WARNING):
-            assert tools.recalled("crash", budget=100) == ""
-            assert tools.recalled("exit", budget=100) == ""
+            for fault in FAULTS:
+                assert tools.recalled(fault, budget=100) == ""
             assert tools.turn_ended([{"role": "assistant", "content": "hi"}]) == 0
-        assert "ValueError" in caplog.text
-        assert "secret" not in caplog.text
+            assert tools.turn_ended([{"role": "assistant", "content": "break"}]) == 0
+        assert "nothing is recalled by one: ValueError" in caplog.text
+        assert "a turn is not captured by two: KeyboardInterrupt" in caplog.text
+        assert "real reason" not in caplog.text
 
 
 def test_a_tool_says_to_mcp_what_it_does_and_whose_it_is() -> None:

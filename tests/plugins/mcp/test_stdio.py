@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import threading
+from asyncio import CancelledError
 from contextlib import contextmanager
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -372,6 +373,34 @@ class TestInProcess:
             ack, refusal = (json.loads(back.readline()) for _ in range(2))
         assert ack["method"] == "notifications/subscriptions/acknowledged"
         assert (refusal["id"], refusal["error"]["code"]) == ("l", -32600)
+
+    def test_a_call_that_raises_whatever_it_likes_ends_no_thread(
+        self, surface: Surface, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        faults = [KeyboardInterrupt(), SystemExit(3), CancelledError(), ValueError()]
+
+        class Faulty:
+            def call(self, _: object, arguments: Json, __: object) -> Json:
+                raise faults[arguments["number"] % len(faults)]
+
+            tools = surface.tools
+            templates = surface.templates
+            prompts = surface.prompts
+            on_sync = surface.on_sync
+
+        broken = io.StringIO()
+        broken.close()
+        monkeypatch.setattr(sys, "stderr", broken)
+        calls = [{"number": number} for number in range(2 * THREADS)]
+        with self.served(Faulty()) as (to, back):
+            for id_, arguments in enumerate(calls):
+                to.write(line(ask(id_, "tools/call", name="x", arguments=arguments)))
+            to.write(line(ask("last", "tools/list")))
+            to.flush()
+            answers = by_id([json.loads(back.readline()) for _ in range(len(calls) + 1)])
+        assert "tools" in answers.pop("last")["result"]
+        codes = {id_: answer["error"]["code"] for id_, answer in answers.items()}
+        assert codes == dict.fromkeys(range(len(calls)), -32603)
 
     def test_what_is_done_of_a_batch_is_answered_at_the_end(
         self, surface: Surface, monkeypatch: pytest.MonkeyPatch

@@ -100,10 +100,12 @@ class PluginTools:
             for tool in taken.definitions
         )
 
-    def left_out(self, *, ask: bool) -> tuple[str, ...]:
-        """What was left out and why; with ``ask`` every tool set is made, if it is not yet."""
-        if ask:
-            self._taken  # noqa: B018 - made by being asked for
+    def left_out(self) -> tuple[str, ...]:
+        """What was left out and why; every tool set in use is made, if it is not yet.
+
+        A plugin that cannot be loaded is not among it: ``PluginHost.plugins`` names it from now on.
+        """
+        self._taken  # noqa: B018 - made by being asked for
         return tuple(self._problems)
 
     @cached_property
@@ -113,10 +115,15 @@ class PluginTools:
             for id_ in self._host.ids("tool"):
                 try:
                     capabilities = self._host.tool(id_).capabilities
+                except CommonplaceError as error:
+                    _warn(f"the tools of {id_} are not available", error)
+                    continue
+                try:
                     if SLOT not in capabilities or self._settings.slot == id_:
                         found.append(self._take(id_))
                 except BaseException as error:  # noqa: BLE001 - a plugin's; the notes are searched all the same
-                    self._left_out(f"the tools of {id_} are not available: {_words(error)}")
+                    why = f"{self._host.label('tool', id_)} failed: {_words(error)}"
+                    self._left_out(f"the tools of {id_} are not available: {why}")
         return tuple(found)
 
     def _take(self, id_: str) -> _Taken:

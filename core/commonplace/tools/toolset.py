@@ -193,7 +193,8 @@ class MemoryTools:
             from commonplace.host.events import logger
 
             logger().exception("the tool %s failed by a mistake in its code", name)
-            what = f"a mistake in the code of {name}: {type(error).__name__}, see the log"
+            kind = type(error).__name__  # its words may be of notes that this chat may not see
+            what = f"a mistake in the code of {name}: {kind}; the logger 'commonplace' has the rest"
             return _refusal(name, CommonplaceError(what))
 
     def memory_search(

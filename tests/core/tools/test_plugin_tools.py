@@ -13,6 +13,7 @@ import pytest
 from commonplace import Memory, MemoryTools, PluginHost, ToolAnswer, ToolDefinition
 from commonplace.cli.checks import plugin_findings
 from commonplace.errors import CallerError, PluginUnavailableError, UnavailableError
+from commonplace.host.discovery import EntryPoint
 from commonplace.plugin import Group, OwnProvider, hookimpl, setting
 from commonplace.tools.definitions import checked, checked_definition
 
@@ -205,6 +206,25 @@ def test_a_tool_set_that_cannot_be_made_is_left_out(
             memory.plugin_tools.get("a")
 
 
+def test_a_status_names_a_tool_set_that_cannot_be_made(opened: Callable[..., Memory]) -> None:
+    def broken(context: ToolContext) -> Echo:
+        raise ValueError(f"no room in {context.agent}")
+
+    with opened(Plugin("ark", broken)) as memory:
+        problem = "the tools of ark are not available: ark failed: ValueError: no room in main"
+        assert problem in memory.status().notices
+        assert problem in [finding.text for finding in plugin_findings(memory)]
+
+
+def test_a_status_names_a_tool_set_that_cannot_be_imported(tmp_path: Path) -> None:
+    entry = EntryPoint("tool.gone", "a_module_that_is_not_there", "gone-parts", "1.0")
+    env = {"HOME": str(tmp_path), "COMMONPLACE_STATE_DIR": str(tmp_path / "state")}
+    host = PluginHost([entry], env={})
+    with Memory.open(workspace=tmp_path, env=env, host=host) as memory:
+        (notice,) = [one for one in memory.status().notices if "gone-parts" in one]
+        assert notice.startswith("plugin tool.gone of gone-parts 1.0 failed: ModuleNotFoundError")
+
+
 def test_a_name_that_is_taken_stays_with_its_owner(opened: Callable[..., Memory]) -> None:
     with opened(Plugin("mine", lambda context: Echo(context, "memory_get"))) as memory:
         assert names(memory) == ["memory_search", "memory_get"]
@@ -294,7 +314,7 @@ def test_a_tool_with_an_invalid_definition_is_left_out_and_named(
 
     with opened(Plugin("bad", make), Plugin("echo")) as memory, caplog.at_level(logging.WARNING):
         assert names(memory) == ["memory_search", "memory_get", "echo"]
-        (problem,) = memory.plugin_tools.left_out(ask=False)
+        (problem,) = memory.plugin_tools.left_out()
         assert problem in memory.status().notices
         assert problem in caplog.text
         assert problem in [finding.text for finding in plugin_findings(memory)]
@@ -308,7 +328,7 @@ def test_one_invalid_tool_leaves_the_others_of_its_set(opened: Callable[..., Mem
 
     with opened(Plugin("echo", make)) as memory:
         assert names(memory) == ["memory_search", "memory_get", "echo"]
-        assert len(memory.plugin_tools.left_out(ask=False)) == 1
+        assert len(memory.plugin_tools.left_out()) == 1
 
 
 @pytest.mark.parametrize(
@@ -358,7 +378,7 @@ def test_capabilities_that_are_none_cost_the_set_alone(opened: Callable[..., Mem
         tools = MemoryTools(memory)
         assert tools.recalled("hello", budget=100).startswith("hello")
         assert tools.turn_ended([{"role": "user", "content": "hello"}]) == 1
-        assert "'NoneType'" in memory.plugin_tools.left_out(ask=False)[0]
+        assert "'NoneType'" in memory.plugin_tools.left_out()[0]
 
 
 def test_what_hangs_is_given_up(
@@ -388,7 +408,7 @@ def test_what_hangs_is_given_up(
     plugins = [Plugin("factory", hanging), Plugin("property", Property), Plugin("close", Endless)]
     with opened(*plugins, Plugin("zecho")) as memory:
         assert names(memory) == ["memory_search", "memory_get", "endless", "echo"]
-        assert [one.split(":")[0] for one in memory.plugin_tools.left_out(ask=False)] == [
+        assert [one.split(":")[0] for one in memory.plugin_tools.left_out()] == [
             "the tools of factory are not available",
             "the tools of property are not available",
         ]

@@ -30,6 +30,28 @@ Json = dict[str, Any]
 SEARCH = {"name": "memory_search", "arguments": {"query": "staging port", "maxResults": 1}}
 
 
+ODD_TOOLS = """
+from commonplace import ToolDefinition
+from commonplace.plugin import hookimpl
+
+class Odd:
+    capabilities = frozenset()
+    definitions = (
+        ToolDefinition(name="odd", title="Odd", description="Odd.", parameters={"type": "object"}),
+    )
+
+    def call(self, name, arguments, *, session_key):
+        raise ValueError("out of ink")
+
+    def close(self):
+        pass
+
+@hookimpl
+def commonplace_register_tools(register):
+    register.toolset("odd", lambda context: Odd(), summary="odd")
+"""
+
+
 def by_id(messages: Sequence[Json]) -> dict[object, Json]:
     return {message["id"]: message for message in messages if "id" in message}
 
@@ -99,6 +121,34 @@ class TestProcess:
         long = json.dumps([request(id_, "ping") for id_ in range(MOST_WAITING + 1)]).encode()
         _, refused = exchange(begin("2025-03-26"), long + b"\n")
         assert (refused["id"], refused["error"]["code"]) == (None, -32600)
+
+    def test_a_plugin_that_fails_is_named_to_its_client_and_on_standard_error(
+        self, command: Sequence[str], env: Mapping[str, str], tmp_path: Path
+    ) -> None:
+        info = tmp_path / "odd_parts-1.0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: odd-parts\nVersion: 1.0\n")
+        (info / "entry_points.txt").write_text(
+            "[commonplace]\ntool.odd = odd_tools\ntool.gone = odd_gone\n"
+        )
+        (tmp_path / "odd_gone.py").write_text("raise ImportError('no such library')")
+        (tmp_path / "odd_tools.py").write_text(ODD_TOOLS)
+        ran = subprocess.run(
+            command,
+            input=line(ask(1, "tools/call", name="odd", arguments={})),
+            capture_output=True,
+            env={**env, "PYTHONPATH": str(tmp_path)},
+            check=True,
+            timeout=60,
+        )
+        result = json.loads(ran.stdout)["result"]
+        assert result["isError"]
+        why = "the tool 'odd' of odd_tools (odd-parts 1.0) failed"
+        assert f"{why}: ValueError: out of ink" in result["content"][0]["text"]
+        assert why in ran.stderr.decode()
+        assert "tool 'gone' of odd-parts 1.0 failed to load: ImportError: no such" in (
+            ran.stderr.decode()
+        )
 
     def test_a_misbehaving_client_is_answered_line_by_line(
         self, exchange: Callable[..., list[Json]]

@@ -61,6 +61,10 @@ class _Taken(NamedTuple):
             raise CommonplaceError(f"{what} failed: {reason}") from error
         if not isinstance(answer, ToolAnswer):
             raise CommonplaceError(f"{what} answered with {type(answer).__name__}")
+        for field, expected in (("text", str), ("data", dict), ("failed", bool)):
+            if not isinstance(value := getattr(answer, field), expected):
+                kind = type(value).__name__
+                raise CommonplaceError(f"{what} answered with {kind} for its {field}")
         return answer
 
 

@@ -166,6 +166,28 @@ def test_what_goes_wrong_in_a_plugins_tool_is_an_answer(opened: Callable[..., Me
             assert answer.data["unavailable"] is False
 
 
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"text": 4}, "int for its text"),
+        ({"text": None}, "NoneType for its text"),
+        ({"data": [1]}, "list for its data"),
+        ({"failed": "no"}, "str for its failed"),
+    ],
+)
+def test_an_answer_with_an_invalid_field_is_a_failure(
+    opened: Callable[..., Memory], fields: dict[str, Any], words: str
+) -> None:
+    class Odd(Echo):
+        def call(self, name: str, arguments: Mapping[str, Any], *, session_key: str) -> Any:
+            return ToolAnswer(**{"text": "fine", "data": {}, **fields})
+
+    with opened(Plugin("echo", Odd)) as memory:
+        answer = MemoryTools(memory).call("echo", {"text": "hello"})
+    assert answer.failed
+    assert f"the tool 'echo' of echo answered with {words}" in answer.text
+
+
 def test_ctrl_c_ends_a_call_of_a_plugins_tool(opened: Callable[..., Memory]) -> None:
     with opened(Plugin("echo")) as memory:
         tools = MemoryTools(memory)

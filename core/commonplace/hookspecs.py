@@ -160,8 +160,8 @@ class Hooks:
         again if another program saves the note meanwhile. ``before`` and ``after`` are the lines
         that change, with their ends; ``origin`` is on whose word (``owner``, ``agent``,
         ``session``, ``external``), ``who`` what writes. In pluggy's order; the first reason
-        counts. Whatever is raised, and an answer that is not a string, is logged, counted and
-        passed over.
+        counts. Whatever is raised, an answer that is not a string, and a plugin that cannot be
+        loaded is logged, named in the notes of the receipt and passed over.
         """
 
     @hookspec

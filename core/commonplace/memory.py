@@ -322,7 +322,7 @@ class Memory:
         """
         from commonplace.health.status import status_of
 
-        notices = (*self.host.notices(), *self.plugin_tools.left_out(ask=deep))
+        notices = (*self.host.notices(), *self.plugin_tools.left_out())
         return status_of(
             self.settings,
             self._backends,

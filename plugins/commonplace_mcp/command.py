@@ -67,6 +67,8 @@ class McpCommand:
         agents = [name.strip() for name in (args.agents or context.agent or "").split(",")]
         if args.agents and not all(agents):
             raise UsageError("--agents names an empty agent", hint="--agents main,work")
+        import logging
+
         from commonplace_mcp.surface import Surface
 
         surface = Surface(
@@ -77,6 +79,8 @@ class McpCommand:
         )
         numbers = (signal.SIGTERM, signal.SIGINT, getattr(signal, "SIGHUP", None))
         before = {number: signal.signal(number, _end) for number in numbers if number is not None}
+        log, written = logging.getLogger("commonplace"), logging.StreamHandler()
+        log.addHandler(written)  # clients keep what a server writes to standard error
         try:
             if args.http is None:
                 _serve_stdio(surface)
@@ -86,6 +90,7 @@ class McpCommand:
             pass
         finally:
             surface.close()
+            log.removeHandler(written)
             for number, handler in before.items():
                 signal.signal(number, handler)
         return 0

@@ -12,6 +12,7 @@ import os
 import sys
 import threading
 import time
+from contextlib import suppress
 from functools import partial
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -192,8 +193,14 @@ class StdioServer:
             return None
         try:
             answer = self.connection.answer(message)
-        except Exception as error:  # noqa: BLE001 - one request must not end the server
-            sys.stderr.write(f"commonplace mcp: {type(error).__name__} in {message['method']}\n")
+        except BaseException as error:  # one request must not end the server, nor its thread
+            on_main = threading.current_thread() is threading.main_thread()
+            if on_main and not isinstance(error, Exception):
+                raise  # a signal: these reach no other thread
+            with suppress(OSError, ValueError, AttributeError):  # nothing reads it any more
+                sys.stderr.write(
+                    f"commonplace mcp: {type(error).__name__} in {message['method']}\n"
+                )
             answer = error_message(id_, ProtocolError(INTERNAL_ERROR, "Internal error"))
         if answer is None:
             return None  # a subscription, which runs until it is cancelled

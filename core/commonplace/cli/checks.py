@@ -201,7 +201,7 @@ def plugin_findings(memory: Memory) -> Iterator[Finding]:
     for info in failed:
         fix = Fix(info.hint or f"disable it: COMMONPLACE_DISABLE_PLUGINS={info.name}")
         yield Finding("warning", "plugins", info.failure, fix)
-    left_out = memory.plugin_tools.left_out(ask=True)
+    left_out = memory.plugin_tools.left_out()
     for problem in left_out:
         yield Finding("warning", "plugins", problem, Fix("update or uninstall that plugin"))
     off = [f"{one.name} {one.notices[0]}" for one in infos if one.state == "disabled"]

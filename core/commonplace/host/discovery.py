@@ -335,6 +335,15 @@ class Catalogue:
             if len(entries) == 1 and entries[0].kind == kind and not entries[0].problem
         )
 
+    def unusable(self, kind: str) -> tuple[tuple[EntryPoint, str], ...]:
+        """The other entry points of ``kind`` that are on, each with why it cannot be loaded."""
+        return tuple(
+            (entry, entry.problem or str(conflict(entry.name, rivals)))
+            for rivals in self._switched_on.values()
+            for entry in rivals
+            if entry.kind == kind and (entry.problem or len(rivals) > 1)
+        )
+
     def of_module(self, kind: str, module: str) -> tuple[EntryPoint, ...]:
         """All entry points of ``kind`` that name ``module``, even those that are off."""
         return tuple(e for e in self.entries if e.module == module and e.kind == kind)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Mapping
     from logging import Logger
 
-    from commonplace.host.discovery import Catalogue
+    from commonplace.host.discovery import Catalogue, EntryPoint
     from commonplace.host.registry import Registry
     from commonplace.model.reports import SyncReport
     from commonplace.model.search import SearchResult
@@ -71,6 +71,7 @@ class Listeners:
         self._lock = threading.Lock()
         self._failures: dict[str, int] = {}
         self._reports: dict[str, str] = {}
+        self._not_loaded: dict[str, str] = {}
         self._current = threading.local()
         self._manager = PluginManager(GROUP)
         self._manager.add_hookspecs(Hooks)
@@ -83,9 +84,12 @@ class Listeners:
 
     @property
     def reports(self) -> tuple[str, ...]:
-        """How each hook failed the last time that it did, with its plugin and distribution."""
+        """How each hook failed the last time that it did, with its plugin and distribution.
+
+        Before them are the plugins that cannot be loaded, in the words of ``PluginInfo.failure``.
+        """
         with self._lock:
-            return tuple(self._reports.values())
+            return (*self._not_loaded.values(), *self._reports.values())
 
     def add(self, name: str, plugin: str, label: str, *, bounded: bool) -> None:
         """Add the plugin that the registry has loaded as ``plugin``; failures count for ``name``.
@@ -105,9 +109,17 @@ class Listeners:
             self._manager.register(SimpleNamespace(**calls), name)
 
     def add_all(self, kind: str, catalogue: Catalogue) -> None:
-        """Load and add all plugins of ``kind``, and those that were registered in process."""
+        """Load and add all plugins of ``kind``, and those that were registered in process.
+
+        Those that cannot be loaded are logged once, and reported by every call from now on.
+        """
+        for entry, reason in catalogue.unusable(kind):
+            self._left_out(entry, reason)
         for entry in catalogue.of_kind(kind):
-            if self._registry.load(entry) is None:
+            loaded = self._registry.load(entry)
+            if isinstance(loaded, Failure):
+                self._left_out(entry, loaded.error)
+            else:
                 label = f"{entry.module} ({entry.origin})"
                 foreign = self._registry.is_foreign(entry.module)
                 self.add(entry.name, entry.module, label, bounded=foreign)
@@ -136,11 +148,13 @@ class Listeners:
     ) -> Any:
         """Call ``hook`` of all plugins that implement it, each for ``seconds`` at most.
 
-        ``failed`` gets a line on each that fails.
+        ``failed`` gets a line on each that fails, or cannot be loaded.
         """
         now = self._current
         outer = vars(now).copy()
         now.seconds, now.failed = seconds, [] if failed is None else failed
+        with self._lock:
+            now.failed += self._not_loaded.values()
         try:
             return getattr(self._manager.hook, hook)(**arguments)
         finally:
@@ -203,6 +217,13 @@ class Listeners:
         if answer is not None and expected and self._returns and not isinstance(answer, expected):
             raise TypeError(f"it returned a value of type {type(answer).__name__}")
         return answer
+
+    def _left_out(self, entry: EntryPoint, reason: str) -> None:
+        report = f"plugin {entry.name} of {entry.origin} failed: {reason}"
+        with self._lock:
+            known = self._not_loaded.setdefault(f"{entry.name} {entry.distribution}", report)
+        if known is report:
+            logger().warning("%s", report)
 
     def _failed(self, name: str, what: str, error: str) -> None:
         report = f"the hook {what} failed: {error}"

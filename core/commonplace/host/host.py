@@ -6,14 +6,10 @@ import os
 from _thread import RLock, _local  # threading takes a millisecond to import
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from commonplace.errors import (
-    PluginConflictError,
-    PluginUnavailableError,
-    reason_of,
-)
+from commonplace.errors import PluginConflictError, PluginUnavailableError, reason_of
 from commonplace.host.discovery import CALLED, KINDS, Catalogue, check_kind, installed
 from commonplace.host.registry import Entry, Failure, Registry
-from commonplace.host.switches import SAFE
+from commonplace.host.switches import SAFE, tracer
 from commonplace.resilience.deadline import INFINITY, NEVER
 
 if TYPE_CHECKING:
@@ -33,8 +29,6 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
-
-TRACE = "COMMONPLACE_TRACE_PLUGINS"
 
 _REWRITING_SHARE = 3
 """Of the time that is left for a search, a hook that rewrites its query has at most this part."""
@@ -190,12 +184,18 @@ class PluginHost:
         return ((safe,) if catalogue.switches.safe else ()) + catalogue.unknown_names()
 
     def notices(self) -> tuple[str, ...]:
-        """What a status should say of plugins besides those that cannot be loaded."""
+        """What a status should say of switches and of hooks, whose plugins are loaded for it."""
+        for kind in CALLED:
+            if self.listened[kind]:
+                self._listeners(kind)
         return self.switch_notices() + self.hook_failures
 
     @property
     def hook_failures(self) -> tuple[str, ...]:
-        """How each hook that is called failed the last time, of those that did in this process."""
+        """How each hook that is called failed the last time, of those that did in this process.
+
+        Also which of their plugins this process could not load.
+        """
         with self._lock:
             called = tuple(self._called.values())
         return tuple(report for calls in called for report in calls.reports)
@@ -290,13 +290,17 @@ class PluginHost:
         sections: list[str] = self._call("prompt", "commonplace_prompt_section", given)[::-1]
         return sections
 
-    def veto(self, receipt: Receipt) -> str:
-        """The first reason of a plugin why this change must not be made, or ``""``."""
+    def veto(self, receipt: Receipt, failed: list[str]) -> str:
+        """The first reason of a plugin why this change must not be made, or ``""``.
+
+        ``failed`` gets a line on each that fails; it is passed over.
+        """
         if not self.listened["write"]:
             return ""
         given = {name: getattr(receipt, name) for name in ("path", "origin", "who", "why")}
         lines = {"before": receipt.before.text, "after": receipt.after.text}
-        return self._call("write", "commonplace_before_write", given | lines) or ""
+        given |= lines
+        return self._call("write", "commonplace_before_write", given, failed=failed) or ""
 
     @property
     def failures(self) -> Mapping[str, int]:
@@ -321,8 +325,7 @@ class PluginHost:
             given = self._given
             entries = installed(self._cache_dir) if given is None else given
             catalogue = Catalogue(entries, self._env, self._rules)
-            trace = _to_stderr if self._env.get(TRACE, "0") not in {"", "0"} else None
-            self._found = catalogue, Registry(catalogue, trace)
+            self._found = catalogue, Registry(catalogue, tracer(self._env))
         return self._found
 
     def _entry(self, kind: str, id_: str) -> Entry:
@@ -367,7 +370,8 @@ class PluginHost:
         with self._lock:
             catalogue, registry = self._parts()
             hooks = {hook for name in registry.in_process for hook in registry.hooks(name)}
-            found = bool(catalogue.of_kind(kind)) or not hooks.isdisjoint(CALLED[kind])
+            entries = catalogue.of_kind(kind) or catalogue.unusable(kind)
+            found = bool(entries) or not hooks.isdisjoint(CALLED[kind])
             self.listened[kind] = found
             return found
 
@@ -380,6 +384,9 @@ class PluginHost:
         failed: list[str] | None = None,
     ) -> Any:
         """Call ``hook`` of all plugins of ``kind``, which are loaded if they are not yet."""
+        return self._listeners(kind).call(hook, arguments, seconds=seconds, failed=failed)
+
+    def _listeners(self, kind: str) -> Listeners:
         with self._lock:
             catalogue, registry = self._parts()
             if kind not in self._called:
@@ -388,10 +395,4 @@ class PluginHost:
                 self._called[kind] = listeners_of(kind, registry, self._carried, self._search)
             listeners = self._called[kind]
             listeners.add_all(kind, catalogue)
-        return listeners.call(hook, arguments, seconds=seconds, failed=failed)
-
-
-def _to_stderr(line: str) -> None:
-    import sys
-
-    sys.stderr.write(line + "\n")
+        return listeners

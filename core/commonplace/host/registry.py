@@ -124,7 +124,7 @@ class Registry:
     def __init__(
         self,
         catalogue: Catalogue,
-        trace: Callable[[str], None] | None = None,
+        trace: Callable[[str], object] | None = None,
         *,
         seconds: float = 10.0,
     ) -> None:

@@ -9,7 +9,7 @@ from commonplace.errors import suggest
 from commonplace.hookspecs import API_VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from commonplace.model.plugins import SwitchRule
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 ONLY = "COMMONPLACE_PLUGINS"
 DISABLE = "COMMONPLACE_DISABLE_PLUGINS"
 SAFE = "COMMONPLACE_SAFE"
+TRACE = "COMMONPLACE_TRACE_PLUGINS"
 OWN_DISTRIBUTION = "commonplace"
 """What our own plugins are installed with; compared with :func:`canonical` names."""
 
@@ -70,6 +71,15 @@ class Switches:
                     meant = f"did you mean {near!r}?" if near else "`commonplace plugins` lists all"
                     lines.append(f"{rule}: no plugin is named {name!r}; {meant}")
         return tuple(lines)
+
+
+def tracer(env: Mapping[str, str]) -> Callable[[str], object] | None:
+    """What takes lines on imports and hooks, where ``env`` asks for them: standard error."""
+    import sys
+
+    if env.get(TRACE, "0") in {"", "0"}:
+        return None
+    return lambda line: sys.stderr.write(line + "\n")
 
 
 def canonical(distribution: str) -> str:

@@ -103,9 +103,9 @@ def from_signal(error: BaseException) -> bool:
     import signal  # only for what is no usual error
     from opcode import opmap
 
-    handlers = {
-        getattr(signal.getsignal(number), "__code__", None) for number in signal.valid_signals()
-    }
+    found = [signal.getsignal(number) for number in signal.valid_signals()]
+    # That of asyncio is a partial function.
+    handlers = {getattr(getattr(one, "func", one), "__code__", None) for one in found}
     trace, raised = error.__traceback__, False
     while trace is not None:
         code = trace.tb_frame.f_code

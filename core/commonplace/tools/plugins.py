@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from _thread import RLock  # threading takes a millisecond to import
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from commonplace.errors import CommonplaceError, reason_of
+from commonplace.model.tools import ToolAnswer
 from commonplace.model.tuples import NamedTuple
 from commonplace.protocols.tools import ToolContext
 from commonplace.tools.definitions import checked_definition
@@ -43,6 +44,28 @@ class _Taken(NamedTuple):
     tools: ToolSet
     definitions: tuple[ToolDefinition, ...]
     capabilities: frozenset[str]
+    label: str
+
+    def call(self, name: str, arguments: dict[str, Any], *, session_key: str) -> ToolAnswer:
+        """What the tool ``name`` answers; raises ``CommonplaceError`` for any failure."""
+        what = f"the tool {name!r} of {self.label}"
+        try:
+            answer: object = self.tools.call(name, arguments, session_key=session_key)
+        except CommonplaceError:
+            raise
+        except BaseException as error:
+            reason = _words(error)
+            from commonplace.host.events import logger
+
+            logger().error("%s failed", what, exc_info=error)
+            raise CommonplaceError(f"{what} failed: {reason}") from error
+        if not isinstance(answer, ToolAnswer):
+            raise CommonplaceError(f"{what} answered with {type(answer).__name__}")
+        for field, expected in (("text", str), ("data", dict), ("failed", bool)):
+            if not isinstance(value := getattr(answer, field), expected):
+                kind = type(value).__name__
+                raise CommonplaceError(f"{what} answered with {kind} for its {field}")
+        return answer
 
 
 class PluginTools:
@@ -73,14 +96,20 @@ class PluginTools:
         return tuple(taken.tools for taken in self._taken)
 
     @property
-    def offered(self) -> Iterator[tuple[ToolSet, ToolDefinition]]:
-        """The tools of the tool sets in use, each with its set."""
-        return ((taken.tools, tool) for taken in self._taken for tool in taken.definitions)
+    def offered(self) -> Iterator[tuple[ToolDefinition, Callable[..., ToolAnswer]]]:
+        """The tools of the tool sets in use, each with what calls it."""
+        return (
+            (tool, partial(taken.call, tool.name))
+            for taken in self._taken
+            for tool in taken.definitions
+        )
 
-    def left_out(self, *, ask: bool) -> tuple[str, ...]:
-        """What was left out and why; with ``ask`` every tool set is made, if it is not yet."""
-        if ask:
-            self._taken  # noqa: B018 - made by being asked for
+    def left_out(self) -> tuple[str, ...]:
+        """What was left out and why; every tool set in use is made, if it is not yet.
+
+        A plugin that cannot be loaded is not among it: ``PluginHost.plugins`` names it from now on.
+        """
+        self._taken  # noqa: B018 - made by being asked for
         return tuple(self._problems)
 
     @cached_property
@@ -90,10 +119,15 @@ class PluginTools:
             for id_ in self._host.ids("tool"):
                 try:
                     capabilities = self._host.tool(id_).capabilities
+                except CommonplaceError as error:
+                    _warn(f"the tools of {id_} are not available", error)
+                    continue
+                try:
                     if SLOT not in capabilities or self._settings.slot == id_:
                         found.append(self._take(id_))
                 except BaseException as error:  # noqa: BLE001 - a plugin's; the notes are searched all the same
-                    self._left_out(f"the tools of {id_} are not available: {_words(error)}")
+                    why = f"{self._host.label('tool', id_)} failed: {_words(error)}"
+                    self._left_out(f"the tools of {id_} are not available: {why}")
         return tuple(found)
 
     def _take(self, id_: str) -> _Taken:
@@ -111,7 +145,7 @@ class PluginTools:
             except Exception as error:  # noqa: BLE001 - a plugin's value may fail in any way
                 name = str(getattr(one, "name", one))[:60]
                 self._left_out(f"the tool {name!r} of {label} was left out: {error}")
-        return _Taken(tools, tuple(definitions), capabilities)
+        return _Taken(tools, tuple(definitions), capabilities, label)
 
     def _bounded(self, id_: str, what: str, work: Callable[[], T]) -> T:
         """What ``work`` returns; that of a third party is given up after some seconds."""
@@ -159,11 +193,13 @@ class PluginTools:
             recalling = cast("RecallingToolSet", taken.tools)
             try:
                 text: object = recalling.recall(prompt, session_key=session_key, budget=budget)
-            except (Exception, SystemExit) as error:  # noqa: BLE001 - a prompt is made without it
-                _warn("nothing is recalled", error)
+            except BaseException as error:  # noqa: BLE001 - a prompt is made without it
+                _warn(f"nothing is recalled by {taken.label}", error)
                 continue
             if not isinstance(text, str) or len(text) > budget:
-                _warn("nothing is recalled", TypeError("no text within its budget"))
+                _warn(
+                    f"nothing is recalled by {taken.label}", TypeError("no text within its budget")
+                )
             elif text:
                 found.append(text)
                 budget -= len(text) + 1
@@ -179,8 +215,8 @@ class PluginTools:
                 kept += cast("ListeningToolSet", taken.tools).turn_ended(
                     messages, session_key=session_key
                 )
-            except (Exception, SystemExit) as error:  # noqa: BLE001 - an agent's turn must not end by it
-                _warn("a turn is not captured", error)
+            except BaseException as error:  # noqa: BLE001 - an agent's turn must not end by it
+                _warn(f"a turn is not captured by {taken.label}", error)
         return kept
 
     def close(self) -> None:
@@ -208,6 +244,7 @@ class PluginTools:
 
 
 def _words(error: BaseException) -> str:
+    """What went wrong; raises ``error`` again where a signal raised it, such as Ctrl-C."""
     if isinstance(error, CommonplaceError):
         return reason_of(error)
     from commonplace.resilience.bounded_call import failure_of  # imports threading
@@ -218,5 +255,7 @@ def _words(error: BaseException) -> str:
 def _warn(what: str, error: BaseException) -> None:
     from commonplace.host.events import logger
 
-    words = str(error) if isinstance(error, CommonplaceError) else type(error).__name__
+    words = _words(error)  # of other errors, the log has no more than their kinds
+    if not isinstance(error, CommonplaceError):
+        words = type(error).__name__
     logger().warning("%s: %s", what, words)

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from commonplace.model.receipts import Origin
     from commonplace.model.reports import NoteText, ProgressCallback
     from commonplace.model.search import Hit, SearchResult
-    from commonplace.protocols.tools import ToolSet
     from commonplace.tools.plugins import PluginTools
     from commonplace.tools.recalls import RecallLog
     from commonplace.tools.tracing import RecallTrace
@@ -153,13 +152,13 @@ class MemoryTools:
                 (memory_get_tool(), self._get),
             )
         }
-        for tools, tool in memory.plugin_tools.offered:
-            self._calls.setdefault(tool.name, (tool, partial(self._plugin, tools, tool.name)))
+        for tool, run in memory.plugin_tools.offered:
+            self._calls.setdefault(tool.name, (tool, partial(self._plugin, run)))
         if settings.write.enabled:
             who = f"agent {settings.agent}" + (f" in {session_key}" if session_key else "")
             changes = ChangingTools(memory.writer, self.read, direct=self.direct, who=who)
-            for changing, run in changes.tools():
-                self._calls.setdefault(changing.name, (changing, run))
+            for tool, run in changes.tools():
+                self._calls.setdefault(tool.name, (tool, run))
 
     @property
     def definitions(self) -> tuple[ToolDefinition, ...]:
@@ -190,11 +189,12 @@ class MemoryTools:
             return run(checked(tool, arguments), shape, progress)
         except CommonplaceError as error:
             return _refusal(name, error)
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - an agent's turn must not end by our mistake
+        except Exception as error:  # noqa: BLE001 - an agent's turn must not end by our mistake
             from commonplace.host.events import logger
 
             logger().exception("the tool %s failed by a mistake in its code", name)
-            what = f"a mistake in the code of {name}: {type(error).__name__}, see the log"
+            kind = type(error).__name__  # its words may be of notes that this chat may not see
+            what = f"a mistake in the code of {name}: {kind}; the logger 'commonplace' has the rest"
             return _refusal(name, CommonplaceError(what))
 
     def memory_search(
@@ -264,11 +264,10 @@ class MemoryTools:
         """
         return self._memory.plugin_tools.turn_ended(messages, session_key=self._session_key)
 
-    def _plugin(self, tools: ToolSet, name: str, given: dict[str, Any], *_: object) -> ToolAnswer:
-        answer: object = tools.call(name, given, session_key=self._session_key)
-        if not isinstance(answer, ToolAnswer):
-            raise UnavailableError(f"{name} answered with {type(answer).__name__}")
-        return answer
+    def _plugin(
+        self, run: Callable[..., ToolAnswer], given: dict[str, Any], *_: object
+    ) -> ToolAnswer:
+        return run(given, session_key=self._session_key)
 
     def _tool(self, name: str) -> tuple[ToolDefinition, _Call]:
         if name in CHANGING and name not in self._calls:

@@ -74,7 +74,8 @@ class Change(NamedTuple):
 class Changer:
     """Changes the notes of one workspace, one after the other.
 
-    ``veto`` gives the reason why a change that is about to be made must not be, or ``""``.
+    ``veto`` gives the reason why a change that is about to be made must not be, or ``""``; the
+    list that it is given gets what the receipt says of plugins that failed to decide.
     ``clock`` gives epoch seconds.
     """
 
@@ -84,7 +85,7 @@ class Changer:
         rules: NoteRules,
         journal: Journal,
         *,
-        veto: Callable[[Receipt], str],
+        veto: Callable[[Receipt, list[str]], str],
         clock: Callable[[], float],
     ) -> None:
         self.workspace = workspace
@@ -232,8 +233,10 @@ class Changer:
         entry = self._entry(target, change, base, proposal)
         if entry.was == entry.becomes:
             return entry.shown.replace(id="")
-        if reason := self._veto(entry.shown):
+        failed: list[str] = []
+        if reason := self._veto(entry.shown, failed):
             raise Refused(f"a plugin refuses this change: {reason}", kind="veto")
+        entry = entry.noting(failed)
         with opened_folder(self.workspace, above, make=proposal.data is not None) as folder:
             if folder is None:
                 return None  # it has just gone: what is there is read again
@@ -314,10 +317,7 @@ class Changer:
     def _clear(self, entry: Entry) -> None:
         """Delete the draft of a change that is marked."""
         *above, _ = entry.receipt.path.split("/")
-        with (
-            suppress(OSError, Refused),
-            opened_folder(self.workspace, above, make=False) as folder,
-        ):
+        with suppress(OSError, Refused), opened_folder(self.workspace, above, make=False) as folder:
             if folder is not None:
                 folder.delete(f"{_draft(entry)}.part", _draft(entry))
 

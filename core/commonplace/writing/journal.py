@@ -42,6 +42,10 @@ class Entry(NamedTuple):
     becomes: str
     around: tuple[str, str] = ("", "")
 
+    def noting(self, more: Iterable[str]) -> Entry:
+        """The same with ``more`` notes of the receipt."""
+        return self._replace(receipt=self.receipt.replace(notes=(*self.receipt.notes, *more)))
+
     @property
     def shown(self) -> Receipt:
         """The receipt as readers see it: bytes that are no UTF-8 stand in it as letters."""

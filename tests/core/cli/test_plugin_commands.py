@@ -127,3 +127,30 @@ def test_a_hook_that_fails_is_named_on_standard_error(
     ran = process(*command, "--workspace", str(tmp_path), PYTHONPATH=site)
     assert ran.code == 0
     assert ran.err.count(f"the hook {why} failed: ") == 1
+
+
+@pytest.mark.parametrize("form", [(), ("--json",)])
+@pytest.mark.parametrize(
+    ("kind", "command"), [("write", ("remember", "Mia drinks tea")), ("prompt", ("recall",))]
+)
+def test_a_hook_that_cannot_be_imported_is_named_on_standard_error(
+    process: Callable[..., Run],
+    tmp_path: Path,
+    kind: str,
+    command: tuple[str, ...],
+    form: tuple[str, ...],
+) -> None:
+    info = tmp_path / "site" / "hooks-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info.parent / "hooks.py").write_text("raise ImportError('no judge here')")
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: hooks\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(f"[commonplace]\n{kind}.odd = hooks\n")
+    (tmp_path / "MEMORY.md").write_text("An ant.\n")
+    site = str(tmp_path / "site")
+    why = f"plugin {kind}.odd of hooks 1.0 failed: ImportError: no judge here"
+    ran = process(*command, *form, "--workspace", str(tmp_path), PYTHONPATH=site)
+    assert ran.code == 0
+    assert ran.err.count(why) == 1
+    assert not (form and kind == "write") or why in ran.out
+    status = process("status", "--workspace", str(tmp_path), PYTHONPATH=site)
+    assert status.out.count(why) == 1

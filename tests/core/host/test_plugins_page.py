@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from commonplace.host.discovery import CALLED, KINDS, installed
-from commonplace.host.host import TRACE, PluginHost
-from commonplace.host.switches import DISABLE, ONLY, SAFE
+from commonplace.host.host import PluginHost
+from commonplace.host.switches import DISABLE, ONLY, SAFE, TRACE
 from commonplace.model.plugins import Registration
 from commonplace.model.search import Candidate, Explanation, KeywordQuery, Query, StoredChunk
 from commonplace.protocols.contexts import RankContext, RankerContext

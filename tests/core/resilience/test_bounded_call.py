@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import signal
 import threading
+from contextlib import suppress
 
 import pytest
 
 from commonplace.errors import DeadlineExceededError, UnavailableError
-from commonplace.resilience.bounded_call import Worker
+from commonplace.resilience.bounded_call import Worker, from_signal
 from commonplace.resilience.deadline import LOOK_SECONDS, NEVER, Deadline
 
 
@@ -65,3 +68,25 @@ def test_a_call_that_is_cancelled_is_given_up() -> None:
     with pytest.raises(DeadlineExceededError, match="w did not answer"):
         Worker("w", wait=given_up).run(lambda: ended.wait(30), deadline)
     ended.set()
+
+
+def test_the_second_ctrl_c_in_a_loop_of_asyncio_is_the_users() -> None:
+    seen: list[bool] = []
+
+    def stop() -> None:
+        raise KeyboardInterrupt
+
+    async def work() -> None:
+        signal.raise_signal(signal.SIGINT)  # asks the task to end
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt as error:
+            seen.append(from_signal(error))
+        try:
+            stop()
+        except KeyboardInterrupt as error:
+            seen.append(from_signal(error))
+
+    with suppress(KeyboardInterrupt, asyncio.CancelledError):
+        asyncio.run(work())
+    assert seen == [True, False]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import signal
 import threading
+from asyncio import CancelledError
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,6 +13,7 @@ import pytest
 from commonplace import Memory, MemoryTools, PluginHost, ToolAnswer, ToolDefinition
 from commonplace.cli.checks import plugin_findings
 from commonplace.errors import CallerError, PluginUnavailableError, UnavailableError
+from commonplace.host.discovery import EntryPoint
 from commonplace.plugin import Group, OwnProvider, hookimpl, setting
 from commonplace.tools.definitions import checked, checked_definition
 
@@ -22,6 +25,14 @@ if TYPE_CHECKING:
 
 TOOL = ToolDefinition(name="x", title="X", description="X", parameters={"type": "object"})
 GROUP = "agent:main:telegram:group:42"
+
+FAULTS = {
+    "crash": ValueError("the real reason"),
+    "exit": SystemExit("the real reason"),
+    "break": KeyboardInterrupt(),
+    "end": CancelledError("the real reason"),
+}
+"""What a tool set of a third party may raise."""
 
 
 class Echo:
@@ -51,22 +62,24 @@ class Echo:
         text = arguments["text"]
         if text == "none":
             return None
-        if text == "crash":
-            raise ValueError("secret words")
-        if text == "exit":
-            raise SystemExit("secret words")
+        if text == "C-c":
+            signal.raise_signal(signal.SIGINT)
+        if text in FAULTS:
+            raise FAULTS[text]
         if text == "wrong":
             raise CallerError("not like that", hint="another way")
         return ToolAnswer(text=f"{text} {session_key}", data={"name": name})
 
     def recall(self, prompt: str, *, session_key: str, budget: int) -> str:
-        if prompt == "crash":
-            raise ValueError("secret words")
-        if prompt == "exit":
-            raise SystemExit("secret words")
+        if prompt == "C-c":
+            signal.raise_signal(signal.SIGINT)
+        if prompt in FAULTS:
+            raise FAULTS[prompt]
         return f"{prompt} {session_key} {budget}"
 
     def turn_ended(self, messages: Sequence[Mapping[str, Any]], *, session_key: str) -> int:
+        if messages[0]["content"] in FAULTS:
+            raise FAULTS[messages[0]["content"]]
         return len(messages) if messages[0]["role"] == "user" else 1 // 0
 
     def close(self) -> None:
@@ -140,15 +153,48 @@ def test_what_goes_wrong_in_a_plugins_tool_is_an_answer(opened: Callable[..., Me
         assert "not like that" in wrong.text
         assert "another way" in wrong.text
         faults = {
-            "crash": "code of echo: ValueError",
-            "exit": "code of echo: SystemExit",
+            "crash": "failed: ValueError: the real reason",
+            "exit": "failed: SystemExit: the real reason",
+            "break": "failed: KeyboardInterrupt",
+            "end": "failed: CancelledError: the real reason",
             "none": "answered with NoneType",
         }
         for text, words in faults.items():
             answer = tools.call("echo", {"text": text})
             assert answer.failed
-            assert words in answer.text
-            assert "secret" not in answer.text
+            assert f"the tool 'echo' of echo {words}" in answer.text
+            assert answer.data["unavailable"] is False
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"text": 4}, "int for its text"),
+        ({"text": None}, "NoneType for its text"),
+        ({"data": [1]}, "list for its data"),
+        ({"failed": "no"}, "str for its failed"),
+    ],
+)
+def test_an_answer_with_an_invalid_field_is_a_failure(
+    opened: Callable[..., Memory], fields: dict[str, Any], words: str
+) -> None:
+    class Odd(Echo):
+        def call(self, name: str, arguments: Mapping[str, Any], *, session_key: str) -> Any:
+            return ToolAnswer(**{"text": "fine", "data": {}, **fields})
+
+    with opened(Plugin("echo", Odd)) as memory:
+        answer = MemoryTools(memory).call("echo", {"text": "hello"})
+    assert answer.failed
+    assert f"the tool 'echo' of echo answered with {words}" in answer.text
+
+
+def test_ctrl_c_ends_a_call_of_a_plugins_tool(opened: Callable[..., Memory]) -> None:
+    with opened(Plugin("echo")) as memory:
+        tools = MemoryTools(memory)
+        with pytest.raises(KeyboardInterrupt):
+            tools.call("echo", {"text": "C-c"})
+        with pytest.raises(KeyboardInterrupt):
+            tools.recalled("C-c", budget=100)
 
 
 def test_a_memory_of_its_own_serves_where_it_is_selected(opened: Callable[..., Memory]) -> None:
@@ -182,6 +228,25 @@ def test_a_tool_set_that_cannot_be_made_is_left_out(
             memory.plugin_tools.get("a")
 
 
+def test_a_status_names_a_tool_set_that_cannot_be_made(opened: Callable[..., Memory]) -> None:
+    def broken(context: ToolContext) -> Echo:
+        raise ValueError(f"no room in {context.agent}")
+
+    with opened(Plugin("ark", broken)) as memory:
+        problem = "the tools of ark are not available: ark failed: ValueError: no room in main"
+        assert problem in memory.status().notices
+        assert problem in [finding.text for finding in plugin_findings(memory)]
+
+
+def test_a_status_names_a_tool_set_that_cannot_be_imported(tmp_path: Path) -> None:
+    entry = EntryPoint("tool.gone", "a_module_that_is_not_there", "gone-parts", "1.0")
+    env = {"HOME": str(tmp_path), "COMMONPLACE_STATE_DIR": str(tmp_path / "state")}
+    host = PluginHost([entry], env={})
+    with Memory.open(workspace=tmp_path, env=env, host=host) as memory:
+        (notice,) = [one for one in memory.status().notices if "gone-parts" in one]
+        assert notice.startswith("plugin tool.gone of gone-parts 1.0 failed: ModuleNotFoundError")
+
+
 def test_a_name_that_is_taken_stays_with_its_owner(opened: Callable[..., Memory]) -> None:
     with opened(Plugin("mine", lambda context: Echo(context, "memory_get"))) as memory:
         assert names(memory) == ["memory_search", "memory_get"]
@@ -199,11 +264,13 @@ def test_plugins_recall_within_a_budget_and_listen(
         assert tools.turn_ended([{"role": "user", "content": "hi"}]) == 2
         assert "hi" in memory.recall(query="hi", budget=2000).text
         with caplog.at_level(logging.WARNING):
-            assert tools.recalled("crash", budget=100) == ""
-            assert tools.recalled("exit", budget=100) == ""
+            for fault in FAULTS:
+                assert tools.recalled(fault, budget=100) == ""
             assert tools.turn_ended([{"role": "assistant", "content": "hi"}]) == 0
-        assert "ValueError" in caplog.text
-        assert "secret" not in caplog.text
+            assert tools.turn_ended([{"role": "assistant", "content": "break"}]) == 0
+        assert "nothing is recalled by one: ValueError" in caplog.text
+        assert "a turn is not captured by two: KeyboardInterrupt" in caplog.text
+        assert "real reason" not in caplog.text
 
 
 def test_a_tool_says_to_mcp_what_it_does_and_whose_it_is() -> None:
@@ -269,7 +336,7 @@ def test_a_tool_with_an_invalid_definition_is_left_out_and_named(
 
     with opened(Plugin("bad", make), Plugin("echo")) as memory, caplog.at_level(logging.WARNING):
         assert names(memory) == ["memory_search", "memory_get", "echo"]
-        (problem,) = memory.plugin_tools.left_out(ask=False)
+        (problem,) = memory.plugin_tools.left_out()
         assert problem in memory.status().notices
         assert problem in caplog.text
         assert problem in [finding.text for finding in plugin_findings(memory)]
@@ -283,7 +350,7 @@ def test_one_invalid_tool_leaves_the_others_of_its_set(opened: Callable[..., Mem
 
     with opened(Plugin("echo", make)) as memory:
         assert names(memory) == ["memory_search", "memory_get", "echo"]
-        assert len(memory.plugin_tools.left_out(ask=False)) == 1
+        assert len(memory.plugin_tools.left_out()) == 1
 
 
 @pytest.mark.parametrize(
@@ -333,7 +400,7 @@ def test_capabilities_that_are_none_cost_the_set_alone(opened: Callable[..., Mem
         tools = MemoryTools(memory)
         assert tools.recalled("hello", budget=100).startswith("hello")
         assert tools.turn_ended([{"role": "user", "content": "hello"}]) == 1
-        assert "'NoneType'" in memory.plugin_tools.left_out(ask=False)[0]
+        assert "'NoneType'" in memory.plugin_tools.left_out()[0]
 
 
 def test_what_hangs_is_given_up(
@@ -363,7 +430,7 @@ def test_what_hangs_is_given_up(
     plugins = [Plugin("factory", hanging), Plugin("property", Property), Plugin("close", Endless)]
     with opened(*plugins, Plugin("zecho")) as memory:
         assert names(memory) == ["memory_search", "memory_get", "endless", "echo"]
-        assert [one.split(":")[0] for one in memory.plugin_tools.left_out(ask=False)] == [
+        assert [one.split(":")[0] for one in memory.plugin_tools.left_out()] == [
             "the tools of factory are not available",
             "the tools of property are not available",
         ]

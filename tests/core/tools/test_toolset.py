@@ -154,6 +154,7 @@ def test_a_mistake_in_the_code_is_logged_and_named_as_one(
     monkeypatch.setattr(memory, "search", fail)
     answer = MemoryTools(memory).call("memory_search", {"query": "x"})
     assert "a mistake in the code of memory_search: ZeroDivisionError" in answer.text
+    assert "the logger 'commonplace' has the rest" in answer.text
     assert "go on without memory" in answer.text
     assert answer.data["unavailable"] is False
     assert "the real reason" in caplog.text

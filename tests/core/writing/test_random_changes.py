@@ -59,7 +59,7 @@ class World:
         )
         memory: Any = SimpleNamespace(
             settings=self.settings,
-            host=SimpleNamespace(veto=lambda _: ""),
+            host=SimpleNamespace(veto=lambda *_: ""),
             get=None,
             status=lambda: SimpleNamespace(failed_roots=()),
             closed=False,

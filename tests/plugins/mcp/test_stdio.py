@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import threading
+from asyncio import CancelledError
 from contextlib import contextmanager
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -27,6 +28,28 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 SEARCH = {"name": "memory_search", "arguments": {"query": "staging port", "maxResults": 1}}
+
+
+ODD_TOOLS = """
+from commonplace import ToolDefinition
+from commonplace.plugin import hookimpl
+
+class Odd:
+    capabilities = frozenset()
+    definitions = (
+        ToolDefinition(name="odd", title="Odd", description="Odd.", parameters={"type": "object"}),
+    )
+
+    def call(self, name, arguments, *, session_key):
+        raise ValueError("out of ink")
+
+    def close(self):
+        pass
+
+@hookimpl
+def commonplace_register_tools(register):
+    register.toolset("odd", lambda context: Odd(), summary="odd")
+"""
 
 
 def by_id(messages: Sequence[Json]) -> dict[object, Json]:
@@ -98,6 +121,34 @@ class TestProcess:
         long = json.dumps([request(id_, "ping") for id_ in range(MOST_WAITING + 1)]).encode()
         _, refused = exchange(begin("2025-03-26"), long + b"\n")
         assert (refused["id"], refused["error"]["code"]) == (None, -32600)
+
+    def test_a_plugin_that_fails_is_named_to_its_client_and_on_standard_error(
+        self, command: Sequence[str], env: Mapping[str, str], tmp_path: Path
+    ) -> None:
+        info = tmp_path / "odd_parts-1.0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: odd-parts\nVersion: 1.0\n")
+        (info / "entry_points.txt").write_text(
+            "[commonplace]\ntool.odd = odd_tools\ntool.gone = odd_gone\n"
+        )
+        (tmp_path / "odd_gone.py").write_text("raise ImportError('no such library')")
+        (tmp_path / "odd_tools.py").write_text(ODD_TOOLS)
+        ran = subprocess.run(
+            command,
+            input=line(ask(1, "tools/call", name="odd", arguments={})),
+            capture_output=True,
+            env={**env, "PYTHONPATH": str(tmp_path)},
+            check=True,
+            timeout=60,
+        )
+        result = json.loads(ran.stdout)["result"]
+        assert result["isError"]
+        why = "the tool 'odd' of odd_tools (odd-parts 1.0) failed"
+        assert f"{why}: ValueError: out of ink" in result["content"][0]["text"]
+        assert why in ran.stderr.decode()
+        assert "tool 'gone' of odd-parts 1.0 failed to load: ImportError: no such" in (
+            ran.stderr.decode()
+        )
 
     def test_a_misbehaving_client_is_answered_line_by_line(
         self, exchange: Callable[..., list[Json]]
@@ -372,6 +423,34 @@ class TestInProcess:
             ack, refusal = (json.loads(back.readline()) for _ in range(2))
         assert ack["method"] == "notifications/subscriptions/acknowledged"
         assert (refusal["id"], refusal["error"]["code"]) == ("l", -32600)
+
+    def test_a_call_that_raises_whatever_it_likes_ends_no_thread(
+        self, surface: Surface, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        faults = [KeyboardInterrupt(), SystemExit(3), CancelledError(), ValueError()]
+
+        class Faulty:
+            def call(self, _: object, arguments: Json, __: object) -> Json:
+                raise faults[arguments["number"] % len(faults)]
+
+            tools = surface.tools
+            templates = surface.templates
+            prompts = surface.prompts
+            on_sync = surface.on_sync
+
+        broken = io.StringIO()
+        broken.close()
+        monkeypatch.setattr(sys, "stderr", broken)
+        calls = [{"number": number} for number in range(2 * THREADS)]
+        with self.served(Faulty()) as (to, back):
+            for id_, arguments in enumerate(calls):
+                to.write(line(ask(id_, "tools/call", name="x", arguments=arguments)))
+            to.write(line(ask("last", "tools/list")))
+            to.flush()
+            answers = by_id([json.loads(back.readline()) for _ in range(len(calls) + 1)])
+        assert "tools" in answers.pop("last")["result"]
+        codes = {id_: answer["error"]["code"] for id_, answer in answers.items()}
+        assert codes == dict.fromkeys(range(len(calls)), -32603)
 
     def test_what_is_done_of_a_batch_is_answered_at_the_end(
         self, surface: Surface, monkeypatch: pytest.MonkeyPatch

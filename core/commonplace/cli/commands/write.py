@@ -48,7 +48,8 @@ def _change(context: Context, change: Callable[[Writer], Receipt], command: str)
     """Make one change and print its receipt."""
     with context.open_memory() as memory:
         receipt = change(memory.writer(who=f"commonplace {command}"))
-        context.notes(memory.host.hook_failures)
+        noted = () if context.json else receipt.notes  # printed below
+        context.notes(report for report in memory.host.hook_failures if report not in noted)
     if context.json:
         context.emit(context.whose | receipt_json(receipt))
         return 0

@@ -139,6 +139,7 @@ def test_evidence_is_the_score_and_compat_does_without_it() -> None:
     assert Weighted().rank([item], context("keyword"))[0].score == 0.42
     (fused,) = Weighted().rank([item], context("keyword", profile="compat"))
     assert fused.score == pytest.approx(7.5 / 8.5)
+    assert fused.explain.steps[-1].note == "one arm: 7.500 / (7.500 + 1)"
 
 
 @pytest.mark.parametrize(

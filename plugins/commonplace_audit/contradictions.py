@@ -120,16 +120,22 @@ def _against_the_newest(
     those: list[Stated], by_path: Mapping[str, AuditedNote]
 ) -> Iterator[AuditFinding]:
     *before, newest = sorted(those, key=lambda one: (_day(one.line), one.line.path))
-    reported: set[str] = {compared(newest.value)}
+    # Lines without a day come first: an agent takes them to hold now, so each has to be corrected.
+    # Of the logs with a value one is enough, and none is needed beside such a line.
+    before.sort(key=lambda one: bool(one.line.day), reverse=True)
+    reported: set[str] = set()
     for older in reversed(before):
-        if compared(older.value) in reported or _is_part(older.value, newest.value):
+        undated = not older.line.day
+        outdated = undated and bool(_day(newest.line))
+        if _is_part(older.value, newest.value):
+            continue
+        if compared(older.value) in reported and not outdated:
+            continue
+        if undated and not outdated and not _is_specific(older, newest):
             continue
         reported.add(compared(older.value))
-        undated = not older.line.day
-        if undated and not _day(newest.line) and not _is_specific(older, newest):
-            continue
         says = f"{quoted(older.line.text)}; {newest.line.citation} says {quoted(newest.line.text)}"
-        if undated and _day(newest.line):
+        if outdated:
             yield AuditFinding(
                 "contradiction",
                 "warning",

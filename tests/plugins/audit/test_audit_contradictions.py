@@ -95,6 +95,20 @@ def test_the_newest_day_is_held_against_the_older(pair: tuple[str, str]) -> None
     assert finding.others == ("memory/2026-09-02.md#L1",)
 
 
+def test_each_line_without_a_day_is_outdated_whatever_an_older_log_says() -> None:
+    old, new = "- The staging port is 8444.\n", "- The staging port is 8450.\n"
+    notes = [
+        audited("MEMORY.md", f"# Facts\n\n{old}"),
+        audited("memory/staging.md", old),
+        audited("memory/2025-03-19.md", old, day="2025-03-19"),
+        audited("memory/2026-11-10.md", new, day="2026-11-10"),
+    ]
+    for some in (notes, notes[::-1]):
+        found = {one.citation: one for one in contradictions(some)}
+        assert found.keys() == {"MEMORY.md#L3", "memory/staging.md#L1"}
+        assert all(one.severity == "warning" and one.diff for one in found.values())
+
+
 def test_a_line_that_was_taken_from_a_newer_log_is_the_newer() -> None:
     notes = [
         audited("MEMORY.md", "- The staging port is 8450. (Source: memory/2026-09-05.md#L1)\n"),

@@ -267,7 +267,7 @@ def test_a_note_that_others_hide_is_not_found_by_its_title(audited: Callable[...
     assert found.findings[0].severity == "info"  # by its rare words it is found
 
 
-@pytest.mark.parametrize("title", ["Recipe {0}", "Sprint {0}", "v{0} API", '-v{0} tag:x "of" API'])
+@pytest.mark.parametrize("title", ["Cake {0}", "Sprint {0}", "v{0} API", '-v{0} tag:x "of" API'])
 def test_a_note_is_searched_for_by_the_whole_of_its_title(
     audited: Callable[..., Audit], title: str
 ) -> None:

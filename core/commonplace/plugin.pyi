@@ -243,7 +243,9 @@ from commonplace.text.facts import plain_line as plain_line
 from commonplace.text.facts import prose_lines as prose_lines
 from commonplace.text.facts import statement_of as statement_of
 from commonplace.text.facts import value_of as value_of
+from commonplace.text.facts import without_aside as without_aside
 from commonplace.text.instructions import instruction_in as instruction_in
+from commonplace.text.languages import MARKS as MARKS
 from commonplace.text.languages import STOP_WORDS as STOP_WORDS
 from commonplace.text.notes import note_facts as note_facts
 from commonplace.text.query import parse_query as parse_query

@@ -20,6 +20,7 @@ from commonplace.plugin import (
     split_lines,
     statement_of,
     superseded,
+    without_aside,
 )
 from commonplace_audit.findings import AuditFinding, diff_of, quoted
 
@@ -37,6 +38,12 @@ _OF_THE_DAY = re.compile(
     r"month|here|now|currently|current|latest|yet|still|todo|done|met|talked|called|asked|said|"
     r"attendees|agenda|topic|mood|weather|weight|steps|sleep|slept|lunch|dinner|breakfast|spent|"
     r"paid|bought|ran|walked|score|temperature|progress|status|heute|gestern|morgen)\b",
+    re.IGNORECASE,
+)
+# What was done on a day: "Updated the dependencies of the proxy: 87 packages".
+_EVENT = re.compile(
+    r"(?:[a-z]{2,}ed|built|made|sent|set|took|wrote)\s+(?:the|an?|all|my|our)\s"
+    r"(?!.*\b(?:is|are)\s)",
     re.IGNORECASE,
 )
 _ARTICLE = re.compile(r"\A(?:the|an?)\s+(?=\S)")
@@ -69,9 +76,12 @@ def contradictions(notes: Sequence[AuditedNote]) -> Iterator[AuditFinding]:
 def statement(line: NoteLine) -> Stated | None:
     """The fact that ``line`` states and its value; ``None`` if it states none that can be compared.
 
-    What changes from day to day cannot: see :func:`commonplace.plugin.statement_of` for the rest.
+    What changes from day to day cannot, nor what was done: see
+    :func:`commonplace.plugin.statement_of` for the rest.
     """
-    found = None if _OF_THE_DAY.search(line.text) else statement_of(line.text)
+    text = without_aside(line.text)
+    passing = _OF_THE_DAY.search(text) or _EVENT.match(text)
+    found = None if passing else statement_of(text)
     return None if found is None else Stated(line, *found)
 
 
@@ -120,16 +130,22 @@ def _against_the_newest(
     those: list[Stated], by_path: Mapping[str, AuditedNote]
 ) -> Iterator[AuditFinding]:
     *before, newest = sorted(those, key=lambda one: (_day(one.line), one.line.path))
-    reported: set[str] = {compared(newest.value)}
+    # Lines without a day come first: an agent takes them to hold now, so each has to be corrected.
+    # Of the logs with a value one is enough, and none is needed beside such a line.
+    before.sort(key=lambda one: bool(one.line.day), reverse=True)
+    reported: set[str] = set()
     for older in reversed(before):
-        if compared(older.value) in reported or _is_part(older.value, newest.value):
+        undated = not older.line.day
+        outdated = undated and bool(_day(newest.line))
+        if _is_part(older.value, newest.value):
+            continue
+        if compared(older.value) in reported and not outdated:
+            continue
+        if undated and not outdated and not _is_specific(older, newest):
             continue
         reported.add(compared(older.value))
-        undated = not older.line.day
-        if undated and not _day(newest.line) and not _is_specific(older, newest):
-            continue
         says = f"{quoted(older.line.text)}; {newest.line.citation} says {quoted(newest.line.text)}"
-        if undated and _day(newest.line):
+        if outdated:
             yield AuditFinding(
                 "contradiction",
                 "warning",

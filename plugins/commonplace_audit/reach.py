@@ -11,7 +11,14 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from commonplace import Memory
-from commonplace.plugin import STOP_WORDS, NamedTuple, Progress, UnavailableError, prose_lines
+from commonplace.plugin import (
+    STOP_WORDS,
+    NamedTuple,
+    Progress,
+    UnavailableError,
+    is_only_a_time,
+    prose_lines,
+)
 from commonplace_audit.findings import AuditFinding, quoted
 
 if TYPE_CHECKING:
@@ -24,6 +31,9 @@ FIRST = 10
 """A note is found if it is among so many results."""
 
 _WORDS = re.compile(r"[^\W\d_]{3,}").findall
+_OF_A_TITLE = re.compile(r"\w+").findall
+# What would be an operator of a query: quotes, the colon of a filter, the minus before a word.
+_OPERATORS = re.compile(r"[\"“”„«»「」『』＂]|(?<=[^\W\d])[:：]|(?<!\S)-+")
 _QUERY_WORDS = 4
 _QUERIES = 2  # by rare words
 _LEAST = 3  # different words of a note that can be looked for
@@ -82,9 +92,11 @@ def _finding(note: AuditedNote, missed: Sequence[str], *, all_missed: bool) -> A
 
 def _queries(note: AuditedNote, words: Sequence[str], counts: Counter[str]) -> Iterator[_Query]:
     """The queries for a note, its title first."""
-    title = [word for word in _WORDS(note.title) if word.casefold() not in STOP_WORDS]
-    if title:
-        yield _Query(" ".join(title), is_title=True)
+    title = " ".join(_OPERATORS.sub(" ", note.title).split())
+    own = [word for word in _OF_A_TITLE(title) if word.casefold() not in STOP_WORDS]
+    # No one asks for a number, or a log by the date that is its title.
+    if not all(map(str.isdigit, own)) and not is_only_a_time(title):
+        yield _Query(title, is_title=True)
     rare = sorted(words, key=lambda word: (counts[word], word))
     for at in range(0, _QUERY_WORDS * _QUERIES, _QUERY_WORDS):
         if some := rare[at : at + _QUERY_WORDS]:

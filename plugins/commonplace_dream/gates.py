@@ -17,6 +17,7 @@ from commonplace.plugin import (
     fact_of,
     line_digest,
     plain_line,
+    without_aside,
 )
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def propose(
     newest: dict[_Fact, tuple[NoteLine, Recalled]] = {}
     seen: dict[_Fact, NoteLine] = {}
     for line in sorted(logs, key=_when):
-        fact = fact_of(line.text)
+        fact = _fact(line)
         seen[fact] = line
         recalled = recalls.get(line_digest(line.text))
         if recalled is not None and _passes(recalled, gates):
@@ -131,6 +132,11 @@ def _passes(recalled: Recalled, gates: Gates) -> bool:
 _Fact = tuple[tuple[str, ...], ...]
 
 
+def _fact(line: NoteLine) -> _Fact:
+    """What a line is about; since when or why its value holds is no part of it."""
+    return fact_of(without_aside(line.text))
+
+
 def _said(text: str) -> frozenset[str]:
     """The words of a line, without its numbers."""
     plain = _NEGATED.sub(" not", NUMBER.sub(" ", text))
@@ -138,11 +144,16 @@ def _said(text: str) -> frozenset[str]:
 
 
 def _is_kept(line: NoteLine, kept: Sequence[NoteLine]) -> bool:
-    """Whether a kept line has the same numbers, and the same words but for empty ones."""
-    words, numbers = _said(line.text), NUMBER.findall(line.text)
+    """Whether a kept line has the same numbers, and the same words but for empty ones.
+
+    Since when or why its value holds is not compared.
+    """
+    text = without_aside(line.text)
+    words, numbers = _said(text), NUMBER.findall(text)
+    others = (without_aside(one.text) for one in kept)
     return any(
-        NUMBER.findall(one.text) == numbers and _meaning(_said(one.text)) == _meaning(words)
-        for one in kept
+        NUMBER.findall(other) == numbers and _meaning(_said(other)) == _meaning(words)
+        for other in others
     )
 
 
@@ -152,8 +163,8 @@ def _meaning(words: frozenset[str]) -> frozenset[str]:
 
 def _contradicted(line: NoteLine, kept: Sequence[NoteLine]) -> list[NoteLine]:
     """The kept lines with another value of the fact; without any, those of nearly its words."""
-    fact = fact_of(line.text)
-    found = [one for one in kept if fact_of(one.text) == fact]
+    fact = _fact(line)
+    found = [one for one in kept if _fact(one) == fact]
     if found:
         return found
     words, numbers = _said(line.text), NUMBER.findall(line.text)

@@ -139,7 +139,8 @@ def _with_steps(
     for step in steps:
         line = f"{step.text} (Source: {step.source.citation})"
         at = _position(shown, step.replaces)
-        if at is not None and result[at] == lines[at]:
+        # The last line may have got its end from a step before.
+        if at is not None and result[at].removesuffix(end) == lines[at].removesuffix(end):
             found = _LISTED.match(lines[at])
             result[at] = f"{found[0] if found else ''}{line}{end}"
         else:

@@ -13,7 +13,7 @@ from collections import Counter
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from commonplace.plugin import STOP_WORDS, NamedTuple, is_only_a_time, prose_lines, redact
+from commonplace.plugin import MARKS, STOP_WORDS, NamedTuple, is_only_a_time, prose_lines, redact
 from commonplace_evaluation.measures import Span
 
 if TYPE_CHECKING:
@@ -24,13 +24,23 @@ WORDS_OF_A_QUERY = 4
 KINDS = ("draft-words", "draft-words", "draft-heading", "draft-words", "draft-identifier")
 """The categories of drafts, in the order in which they take turns."""
 
-_WORD = re.compile(r"[^\W_]+(?:[-'’._/:][^\W_]+)*")
+# A letter or a digit with the marks of it, and what joins two letters in scripts of India.
+_LETTER = rf"[^\W_][{MARKS}\u200c\u200d]*+"
+_WORD = re.compile(rf"(?:{_LETTER})+(?:[-'’._/:](?:{_LETTER})+)*")
 _HEADING = re.compile(r"(#{1,6})\s+(.*?)\s*#*\s*$")
+_IN_WORD = rf"[\w{MARKS}]"
 _IDENTIFIER = re.compile(
-    r"\b(?=\w*[A-Za-z])\w+(?:[-_./:]\w+)+\b|\b[a-z]+[A-Z]\w+\b|\b[A-Z]{2,}_\w+"
+    rf"(?<!{_IN_WORD})(?:(?={_IN_WORD}*[A-Za-z]){_IN_WORD}+(?:[-_./:]{_IN_WORD}+)+"
+    rf"|[a-z]+[A-Z]{_IN_WORD}+|[A-Z]{{2,}}_{_IN_WORD}+)"
 )
+# What is left of a secret that was masked, and who said a line: no one asks for either.
+_MASKED = re.compile(r"[!-~]{4,}…[!-~]*")
+_SAID_BY = re.compile(r"\A[-*_>\s]*(?:user|assistant|human)[*_]*:[*_]*\s", re.IGNORECASE)
 _UNSPACED = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
-_CLAUSE = re.compile(r"[^\s，。、；：！？,.;:!?（）()「」『』\[\]|*`#]{4,24}")
+# No letter loses its marks, nor a vowel of Thai or Lao that stands before it.
+_CLAUSE = re.compile(
+    rf"(?:[\u0e40-\u0e44\u0ec0-\u0ec4]?[^\s，。、；：！？,.;:!?（）()「」『』\[\]|*`#][{MARKS}]*+){{4,24}}"
+)
 _SCRIPTS = (
     ("ja", re.compile(r"[\u3040-\u30ff]")),
     ("zh", re.compile(r"[\u3400-\u9fff]")),
@@ -112,7 +122,8 @@ def _prose(path: str, text: str) -> Iterator[_Line]:
     for number, line in prose_lines(text):
         words = line.strip()
         if words and not _HEADING.match(words) and redact(line) == line:
-            yield _Line(path, number, words, tuple(_pieces(words)))
+            said = _MASKED.sub(" ", _SAID_BY.sub("", words))
+            yield _Line(path, number, said, tuple(_pieces(said)))
 
 
 def _is_unspaced(text: str) -> bool:

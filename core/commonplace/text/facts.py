@@ -189,6 +189,19 @@ def _tokens(text: str) -> tuple[str, ...]:
     return tuple(_TOKENS(text.casefold()))
 
 
+def without_aside(text: str) -> str:
+    """A line without the "now" of its value, and without since when or why its number holds."""
+    now = r"\s+(?:now|currently)"
+    if "now" in text or "currently" in text:
+        text = re.sub(rf"(\b(?:is|are)){now}\b|(?<!\bfor)(?<!right){now}(?=\W*\Z)", r"\1", text)
+    if _DIGIT.search(text) is None:
+        return text
+    changed = r"(?:was|(?:mov|chang|updat|rais|lower|reduc|switch|migrat)ed)"
+    aside = rf"\s+(?:since|because|due\s+to)|\s*[,;(]\s*(?:since|because|{changed})"
+    number = rf"(?:\b(?:is|are)\s|=|:\s)[^\w.;!?]*{NUMBER.pattern}[^,;.!?]{{0,30}}?"
+    return re.sub(rf"(?i)({number})(?:{aside})\b.*", r"\1", text)
+
+
 Fact = tuple[object, ...]
 
 

@@ -267,6 +267,17 @@ def test_a_note_that_others_hide_is_not_found_by_its_title(audited: Callable[...
     assert found.findings[0].severity == "info"  # by its rare words it is found
 
 
+@pytest.mark.parametrize("title", ["Cake {0}", "Sprint {0}", "v{0} API", '-v{0} tag:x "of" API'])
+def test_a_note_is_searched_for_by_the_whole_of_its_title(
+    audited: Callable[..., Audit], title: str
+) -> None:
+    notes = {
+        f"n-{at:02}.md": f"# {title.format(f'{at:02}')}\n\nFlour, butter and sugar in a bowl.\n"
+        for at in range(18)
+    }
+    assert reported(audited(notes, "unfound")) == []
+
+
 def test_files_are_compared_once_however_many_notes_are_searched_for(
     audited: Callable[..., Audit], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from commonplace import CallerError, Memory, MemoryTools
 from commonplace.cli import main
-from commonplace.plugin import NoteLine, facts, recall_log
-from commonplace_dream.gates import worded
-from commonplace_dream.proposal import apply, diff_of, dream
+from commonplace.plugin import NoteLine, Recalled, facts, recall_log
+from commonplace_dream.gates import Step, worded
+from commonplace_dream.proposal import apply, diff_of, dream, edited
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -150,6 +150,23 @@ def test_a_newer_value_takes_the_place_of_the_kept_one(make: Callable[..., Memor
         assert "- The staging port is 8450. (Source: memory/2026-10-01.md#L1)\n" in text
         assert "8410" not in text
         assert "- Ann is the tenant." in text
+
+
+def test_the_last_line_without_an_end_is_replaced_after_another_was_added() -> None:
+    kept = NoteLine("MEMORY.md", 3, "The staging port is 8444.")
+    steps = [
+        Step(
+            NoteLine("memory/2026-09-01.md", at, text),
+            text,
+            Recalled(9, frozenset("ab"), frozenset("cd")),
+            replaces,
+        )
+        for at, (text, replaces) in enumerate([("Ann is out.", None), ("The port is 1.", kept)], 1)
+    ]
+    assert edited(b"# Facts\n\n- The staging port is 8444.", "MEMORY.md", steps) == (
+        b"# Facts\n\n- The port is 1. (Source: memory/2026-09-01.md#L2)\n"
+        b"- Ann is out. (Source: memory/2026-09-01.md#L1)\n"
+    )
 
 
 def test_a_conversation_s_words_are_not_proposed(make: Callable[..., Memory]) -> None:

@@ -70,6 +70,20 @@ def test_lines_that_differ_in_another_number_are_different_facts(one: str, other
     assert sorted(proposed([one, other])) == sorted([(one, ""), (other, "")])
 
 
+MOVED = "The staging port is 8444, moved with the new proxy."
+SINCE = "The staging port is 8450 since the migration to Caddy."
+
+
+def test_since_when_or_why_a_value_holds_makes_no_other_fact() -> None:
+    kept = "The staging port is 8444."
+    assert proposed([MOVED, SINCE], kept) == [(SINCE, kept)]
+    assert proposed([MOVED, "The staging port is now 8450."], kept)[0][1] == kept
+    assert proposed([MOVED], SINCE) == [(MOVED, SINCE)]
+    assert proposed([MOVED], kept) == []  # it is kept already
+    assert proposed([kept], MOVED) == []
+    assert proposed([MOVED], f"- {SINCE} (Source: memory/2026-10-01.md#L1)") == []
+
+
 FERRY = "For the market on Friday Ann takes the early ferry across the sound"
 
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from typing import TYPE_CHECKING, Any
+
+import pytest
 
 from commonplace_evaluation.drafting import as_jsonl, draft_queries
 from commonplace_evaluation.measures import Span
@@ -76,6 +79,35 @@ def test_words_that_stand_together_twice_and_secrets_give_no_query() -> None:
     assert draft_queries({"a.md": line, "b.md": line}, 5) == []
     key = "- the staging password server token api_key=sk-" + "a1B2" * 12 + " stays hidden\n"
     assert draft_queries({"a.md": key}, 5) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "अनुबंध की अवधि बढ़ाकर तीन साल कर दी गई है और भुगतान हर महीने होगा।",
+        "คุยกับ Jonas Miller เรื่อง proxy server ใหม่ ที่ Berlin office garden",
+        "กรุงเทพมหานครเป็นเมืองหลวงที่ใหญ่ที่สุดของประเทศไทย",
+        "Le cafe\u0301 pre\u0300s du lac ferme tre\u0300s to\u0302t demain soir",
+    ],
+)
+def test_words_of_a_query_keep_their_marks(line: str) -> None:
+    drafts = draft_queries({"a.md": f"{line}\n"}, 5)
+    assert drafts
+    for word in (word for draft in drafts for word in draft.query.split()):
+        before, _, after = line.casefold().partition(word.casefold())
+        assert not unicodedata.category(word[0]).startswith("M")
+        assert not unicodedata.category((after or " ")[0]).startswith("M")
+        assert not before.endswith(("ใ", "เ", "ไ"))
+
+
+def test_masked_secrets_and_who_said_a_line_are_in_no_query() -> None:
+    text = (
+        "User: deploy atlas with key sk-pro…4cQ1 before Friday evening\n"
+        "Assistant: restarted harbour gateway behind lantern tower\n"
+    )
+    words = {word for draft in draft_queries({"a.md": text}, 20) for word in draft.query.split()}
+    assert {"atlas", "harbour"} <= words
+    assert not words & {"user", "assistant", "sk-pro", "4cq1", "4cQ1"}
 
 
 def test_drafts_are_read_back_as_queries(tmp_path: Path) -> None:

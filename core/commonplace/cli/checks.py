@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from commonplace.cli.terminal import since, size
 from commonplace.errors import CommonplaceError, ConfigError, counted, how_to_install
-from commonplace.health.groups import vector_words
+from commonplace.health.groups import contents_words, vector_words
 from commonplace.model.documents import Finding, Fix
 
 if TYPE_CHECKING:
@@ -275,10 +275,10 @@ def _contents(where: str, status: Status, memory: Memory) -> Finding:
     def index() -> str:
         return f"indexed {counted(memory.sync().added, 'note')}"
 
-    if status.stale > 0 and not status.files:
+    if status.stale > 0 and status.files == 0:
         text = f"{where}: {counted(status.stale, 'note')} not indexed yet"
         return Finding("warning", "index", text, Fix("index the notes", index))
-    text = f"{where}: {counted(status.files, 'note')}, {counted(status.chunks, 'chunk')}"
+    text = f"{where}: {contents_words(status)}"
     if status.stale > 0:
         text += f"; {counted(status.stale, 'change')} for the next search or `commonplace index`"
     return Finding("ok", "index", text)

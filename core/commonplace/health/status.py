@@ -66,13 +66,14 @@ def status_of(
     else:
         found = _status_of_backends(opened, deep=deep, warnings=warnings)
     pending, health = found.pending, found.health
-    store = health.store or StoreHealth(settings.index_path, 0, 0, writable=False)
+    known = health.store is not None
+    store = health.store or StoreHealth(settings.index_path, 0, 0)
     warnings += [*_pending_warnings(pending), *store.notices]
     provider, service = ActiveProvider(), None
     providers: tuple[ProviderState, ...] = ()
     # First, as what answers now is no longer failing.
     asked = tuple(_all_asked(choice().service)) if deep else ()
-    if health.store is not None:
+    if known:
         service = choice().service
         provider, providers = _embedding(choice(), store, health.spaces, warnings)
     from commonplace.health.groups import groups_of
@@ -94,14 +95,14 @@ def status_of(
         search_mode=mode if provider.answers else "keyword",
         sources=search.sources,
         extra_paths=tuple(extra.path for extra in search.extra_paths),
-        files=store.documents,
-        chunks=store.chunks,
+        files=store.documents if known else None,
+        chunks=store.chunks if known else None,
         source_counts=_counts(store),
         db_path=store.location,
-        db_bytes=store.size,
+        db_bytes=store.size if known else None,
         stale=pending.remaining,
         deferred=pending.deferred,
-        writable=store.writable,
+        writable=store.writable if known else None,
         config_files=settings.config_files,
         failed_roots=pending.failed_roots,
         unreadable=pending.unreadable,

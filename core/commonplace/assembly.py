@@ -374,12 +374,12 @@ def make_manager(
             overlap=cut.overlap * _CHARACTERS_PER_TOKEN,
             config=settings.plugin_config(cut.strategy),
         )
-        make = partial(host.chunker(cut.strategy).factory, context)
-        if host.is_builtin("chunker", cut.strategy):
-            return make()
-        from commonplace.host.guarded import GuardedChunker
+        with suppress(PluginUnavailableError):  # reported by the first sync
+            if host.is_builtin("chunker", cut.strategy):
+                return host.chunker(cut.strategy).factory(context)
+        from commonplace.host.guarded import guarded_chunker
 
-        return GuardedChunker(make, f"the chunker of {host.label('chunker', cut.strategy)}")
+        return guarded_chunker(host, cut.strategy, context, required=cut != own)
 
     chunking = settings.search.chunking
     own = Cut(chunking.strategy, chunking.tokens, chunking.overlap)

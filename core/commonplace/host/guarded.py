@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from commonplace.host.host import PluginHost
     from commonplace.model.documents import Document, DocumentRef, ScanReport, WatchedPath
     from commonplace.model.search import Query
-    from commonplace.protocols.contexts import ManagerContext
+    from commonplace.protocols.contexts import ChunkerContext, ManagerContext
     from commonplace.protocols.parts import (
         Chunker,
         GrowingSource,
@@ -220,6 +220,27 @@ class GuardedChunker:
         if self._made is None:
             self._made = self._make()
         return self._made
+
+
+def guarded_chunker(
+    host: PluginHost, strategy: str, context: ChunkerContext, *, required: bool
+) -> GuardedChunker:
+    """The chunker ``strategy`` of a third party.
+
+    Raises :class:`~commonplace.errors.PluginUnavailableError` where it is ``required`` and cannot
+    be loaded; else its first use does so, as no search of an index needs it.
+    """
+
+    def make() -> Chunker:
+        return host.chunker(strategy).factory(context)
+
+    try:
+        label = host.label("chunker", strategy)
+    except PluginUnavailableError:
+        if required:
+            raise
+        label = strategy
+    return GuardedChunker(make, f"the chunker of {label}")
 
 
 class _Limited:

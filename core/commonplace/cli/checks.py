@@ -164,9 +164,9 @@ def _notes(memory: Memory) -> Iterator[Finding]:
         total += len(report.documents)
         # A source reports an empty workspace as failed, so that an unmounted disk deletes nothing.
         for failure in () if empty else report.failed_roots:
-            yield Finding("problem", "notes", f"{failure.root or workspace}: {failure.reason}")
+            yield Finding("problem", "notes", failure.words(workspace))
         for absent in (one for one in report.absent_roots if one.root or not empty):
-            yield Finding("warning", "notes", f"{absent.root or workspace}: {absent.reason}")
+            yield Finding("warning", "notes", absent.words(workspace))
         if report.skipped_symlinks:
             links = counted(report.skipped_symlinks, "symbolic link")
             text = f"{links} not followed, so that nothing outside is read"

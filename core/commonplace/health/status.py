@@ -246,7 +246,7 @@ def _all_asked(service: EmbeddingService | None) -> Iterator[Finding]:
 
 def _asked(provider: GuardedProvider) -> Iterator[Finding]:
     """Whether a provider on the network answers: one text, one request, timed."""
-    from commonplace.embedding.requests import provider_errors
+    from commonplace.embedding.requests import part_of, provider_errors
 
     name = f"provider {provider.id}"
     if provider.gate is not None and not provider.gate.is_open():
@@ -257,7 +257,7 @@ def _asked(provider: GuardedProvider) -> Iterator[Finding]:
     try:
         seconds = min(_ASKED_SECONDS, provider.provider.limits.query_seconds)
         deadline = Deadline.after(seconds)
-        with provider_errors(provider.id, "the provider itself"):
+        with provider_errors(provider.id, part_of(provider.provider)):
             vectors = provider.provider.embed(["memory"], purpose="query", deadline=deadline)
             (vector,) = checked(vectors, count=1, dims=None, provider=provider.id)
     except CommonplaceError as error:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commonplace import Memory, PluginUnavailableError
+from commonplace import Memory, PluginUnavailableError, UnavailableError
+from commonplace.cli.commands.index import warnings_of
+from commonplace.cli.commands.status import _facts
 from commonplace.host.host import PluginHost
 
 if TYPE_CHECKING:
@@ -96,3 +98,105 @@ def test_without_an_index_the_chunker_that_does_not_load_is_the_error(
     whole(BROKEN)
     with pytest.raises(PluginUnavailableError, match=r"of acme-parts 1\.0 failed to load"):
         open_memory(WHOLE).search("staging server")
+
+
+OTHERS = """
+from commonplace.plugin import DocumentRef, Limits, SimpleStore, hookimpl
+
+class Letters:
+    id, version, capabilities = "letters", "1", frozenset()
+
+    def __init__(self, context):
+        pass
+
+    def scan(self):
+        raise RuntimeError("no post today")
+
+    def read(self, ref):
+        return None
+
+class Provider:
+    model, limits, capabilities, concurrency = "m", Limits(), frozenset(), 1
+
+    def __init__(self, context):
+        pass
+
+    def fingerprint(self):
+        return "m-1"
+
+    def embed(self, texts, *, purpose, deadline):
+        raise RuntimeError("a secret")
+
+    def close(self):
+        pass
+
+class Cellar(SimpleStore):
+    def __init__(self, context):
+        super().__init__()
+
+    def load(self):
+        raise RuntimeError("it is flooded")
+
+    def save(self, builds):
+        self.load()
+
+@hookimpl
+def commonplace_register_sources(register):
+    register.source("letters", Letters, summary="letters")
+
+@hookimpl
+def commonplace_register_providers(register):
+    register.provider("dull", Provider, summary="a provider")
+
+@hookimpl
+def commonplace_register_backends(register):
+    register.store("cellar", Cellar, summary="a store")
+"""
+
+
+@pytest.fixture
+def others(
+    add_module: Callable[[str, str], None], add_distribution: Callable[..., Path]
+) -> Iterator[None]:
+    """Installs a source, a provider and a store of acme-parts, which fail."""
+    kinds = ("source.letters", "provider.dull", "backend.cellar")
+    add_distribution("acme-parts", dict.fromkeys(kinds, "acme_others"))
+    add_module("acme_others", OTHERS)
+    yield
+    sys.modules.pop("acme_others", None)
+
+
+@pytest.mark.usefixtures("others")
+def test_a_store_that_fails_is_named_with_its_distribution(open_memory: Open) -> None:
+    memory = open_memory({"memory": {"backend": "cellar"}})
+    with pytest.raises(UnavailableError) as caught:
+        memory.search("staging server")
+    label = "the backend 'cellar' of acme_others (acme-parts 1.0)"
+    assert str(caught.value) == f"{label} failed: RuntimeError: it is flooded"
+    assert caught.value.hint == "update its plugin, or choose another backend"
+
+
+@pytest.mark.usefixtures("others")
+def test_a_source_that_fails_is_named_with_its_distribution_and_not_the_notes(
+    open_memory: Open,
+) -> None:
+    memory = open_memory({"memory": {"search": {"sources": ["memory", "letters"]}}})
+    label = "the source 'letters' of acme_others (acme-parts 1.0)"
+    result = memory.search("staging server")
+    assert len(result.hits) == 1
+    assert result.notes == (f"{label} failed: RuntimeError: no post today",)
+    facts = _facts(memory.status())
+    assert ("Not scanned", f"{label} failed: RuntimeError: no post today") in facts
+    warnings = warnings_of(memory.sync())
+    assert warnings == [f"{label} failed: RuntimeError: no post today"]
+
+
+@pytest.mark.usefixtures("others")
+def test_a_provider_that_fails_is_named_with_its_distribution_without_its_message(
+    open_memory: Open,
+) -> None:
+    memory = open_memory({"memory": {"search": {"provider": "dull"}}})
+    label = "provider 'dull' of acme_others (acme-parts 1.0)"
+    embedding = memory.sync().embedding
+    assert embedding is not None
+    assert embedding.reason == f"dull: {label} failed with RuntimeError"

@@ -195,7 +195,7 @@ def _facts(status: Status) -> Iterator[tuple[str, str]]:
     for line in status.information:
         yield "Note", line
     for failure in status.failed_roots:
-        yield "Not scanned", f"{failure.root or 'the workspace'}: {failure.reason}"
+        yield "Not scanned", failure.words("the workspace")
     for path, reason in status.unreadable:
         yield "Not read", f"{path}: {reason}"
     if status.skipped_symlinks:

@@ -253,9 +253,8 @@ def _index(status: Status, memory: Memory) -> Iterator[Finding]:
     for finding in status.findings:
         yield finding._replace(name="index") if finding.name == "check" else finding
     if not status.available:
-        reason = "; ".join(status.notices) or "cannot be opened"
         fix = Fix("see the reason; the notes are unchanged")
-        yield Finding("problem", "index", f"{where}: {reason}", fix)
+        yield Finding("problem", "index", f"{where}: {_hindrance(status, memory)}", fix)
         return
     shown = {provider.reason for provider in status.providers}
     for notice in status.notices:
@@ -267,6 +266,16 @@ def _index(status: Status, memory: Memory) -> Iterator[Finding]:
         yield Finding("ok", "vectors", vector_words(status.groups.vector))
     if not status.problems:
         yield _contents(where, status, memory)
+
+
+def _hindrance(status: Status, memory: Memory) -> str:
+    """Why no backend can search; of plugins that failed there are findings of their own."""
+    several = len(status.links) > 1
+    reasons = [f"{one.id}: {one.reason}" if several else one.reason for one in status.links]
+    if not any(one.reason for one in status.links):
+        plugins = {info.failure for info in memory.host.plugins()}
+        reasons = [notice for notice in status.notices if notice not in plugins]
+    return "; ".join(reasons) or "cannot be opened"
 
 
 def _contents(where: str, status: Status, memory: Memory) -> Finding:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from commonplace import Memory, PluginUnavailableError, UnavailableError
+from commonplace.cli.checks import _index
 from commonplace.cli.commands.index import warnings_of
 from commonplace.cli.commands.status import _facts
 from commonplace.host.host import PluginHost
@@ -57,8 +58,8 @@ def open_memory(tmp_path: Path) -> Iterator[Open]:
 def whole(
     add_module: Callable[[str, str], None], add_distribution: Callable[..., Path]
 ) -> Iterator[Callable[[str], None]]:
-    """Installs the chunker ``whole`` of acme-parts, with the source text that is given."""
-    add_distribution("acme-parts", {"chunker.whole": "acme_whole"})
+    """Installs the chunker ``whole`` of acme-chunks, with the source text that is given."""
+    add_distribution("acme-chunks", {"chunker.whole": "acme_whole"})
 
     def install(source: str) -> None:
         sys.modules.pop("acme_whole", None)
@@ -82,13 +83,13 @@ def test_a_chunker_that_does_not_load_lets_the_index_answer(
     result = memory.search("staging server")
     assert [hit.path for hit in result.hits] == ["MEMORY.md"]
     (note,) = result.notes
-    assert "could not be updated: chunker 'whole' of acme-parts 1.0 failed to load: Ru" in note
+    assert "could not be updated: chunker 'whole' of acme-chunks 1.0 failed to load: Ru" in note
     status = memory.status(deep=True)
     assert (status.available, status.files, status.chunks) == (True, 1, 1)
     (finding,) = [one for one in status.findings if one.name == "fingerprints"]
     assert finding.state == "problem"
-    assert "chunker 'whole' of acme-parts 1.0 failed to load" in finding.text
-    with pytest.raises(PluginUnavailableError, match=r"of acme-parts 1\.0 failed to load"):
+    assert "chunker 'whole' of acme-chunks 1.0 failed to load" in finding.text
+    with pytest.raises(PluginUnavailableError, match=r"of acme-chunks 1\.0 failed to load"):
         memory.sync()
 
 
@@ -96,7 +97,7 @@ def test_without_an_index_the_chunker_that_does_not_load_is_the_error(
     open_memory: Open, whole: Callable[[str], None]
 ) -> None:
     whole(BROKEN)
-    with pytest.raises(PluginUnavailableError, match=r"of acme-parts 1\.0 failed to load"):
+    with pytest.raises(PluginUnavailableError, match=r"of acme-chunks 1\.0 failed to load"):
         open_memory(WHOLE).search("staging server")
 
 
@@ -200,3 +201,19 @@ def test_a_provider_that_fails_is_named_with_its_distribution_without_its_messag
     embedding = memory.sync().embedding
     assert embedding is not None
     assert embedding.reason == f"dull: {label} failed with RuntimeError"
+
+
+@pytest.mark.usefixtures("others")
+def test_doctor_gives_as_the_reason_of_the_backend_no_failure_of_another_plugin(
+    open_memory: Open, whole: Callable[[str], None]
+) -> None:
+    whole(BROKEN)
+    memory = open_memory({"memory": {"backend": "cellar"}})
+    memory.host.load_all()
+    status = memory.status(deep=True)
+    assert any("plugin chunker.whole of acme-chunks 1.0 failed" in one for one in status.notices)
+    (finding,) = [one for one in _index(status, memory) if one.name == "index"]
+    label = "the backend 'cellar' of acme_others (acme-parts 1.0)"
+    hint = "(update its plugin, or choose another backend)"
+    expected = f"{status.db_path}: {label} failed: RuntimeError: it is flooded {hint}"
+    assert (finding.state, finding.text) == ("problem", expected)

@@ -216,7 +216,11 @@ def make_backends(
 
     return FallbackMemoryManager(
         [
-            backend(id_, breakers=shared_breakers(settings, id_), worker=Worker(id_))
+            backend(
+                id_,
+                breakers=shared_breakers(settings, id_),
+                worker=Worker(foreign_label(host, "backend", id_) or id_),
+            )
             for id_ in settings.backends
         ],
         permits=permits,

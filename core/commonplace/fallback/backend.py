@@ -15,7 +15,7 @@ from commonplace.errors import (
     UnavailableError,
     reason_of,
 )
-from commonplace.host.border import checked_arms, checked_report
+from commonplace.host.border import checked_arms, checked_report, make_worker
 from commonplace.index.rescoring import with_finite_scores
 from commonplace.index.syncing import Freshness, freshen, maintain_unasked
 from commonplace.model.reports import BackendState
@@ -70,6 +70,9 @@ Work = Literal["search", "sync"]
 PROBE_SECONDS = 10.0
 """How long a backend may take to report its health, or to answer while another one could."""
 
+CLOSE_SECONDS = 5.0
+"""How long a backend of a third party may take to close."""
+
 
 class BackendsStatus(NamedTuple):
     """The state of every backend, and the active one with its health, or the first one's."""
@@ -105,11 +108,7 @@ class Backend:
         self.id = id_
         self.label = label or id_
         self._foreign = bool(label)
-        run_by = worker
-        if run_by is None and label:
-            from commonplace.resilience.bounded_call import Worker
-
-            run_by = Worker(label)
+        run_by = worker or (make_worker(label) if label else None)
         self.guard = GuardedCaller(id_, breakers, worker=run_by, changed=changed)
         self._make = make
         self._bounded = {"search": run_by is not None, "sync": worker is not None}
@@ -274,11 +273,15 @@ class Backend:
         manager, self._manager = self._manager, None
         if manager is not None:
             try:
-                manager.close()
+                if self._foreign:
+                    self.guard.run(manager.close, Deadline.after(CLOSE_SECONDS))
+                else:
+                    manager.close()
             except BaseException as error:  # noqa: BLE001 - the others are closed all the same
                 from commonplace.host.events import logger
+                from commonplace.resilience.bounded_call import failure_of
 
-                logger().warning("%s", self._mistake(error))
+                logger().warning("%s could not be closed: %s", self.label, failure_of(error))
 
     def _check_open(self) -> None:
         if self._closed:

@@ -57,7 +57,7 @@ class GuardedRanker:
         self.needs = frozenset(ranker.needs)
         self._ranker = ranker
         self._label = label
-        self._worker = None if trusted else _worker(f"ranker {self.id}", at_most=_HANGING)
+        self._worker = None if trusted else make_worker(f"ranker {self.id}", at_most=_HANGING)
         self._instead = instead
 
     def rank(self, hits: Sequence[Candidate], context: RankContext) -> Sequence[Candidate]:
@@ -84,7 +84,8 @@ class GuardedRanker:
         return [_with_failure(hit, self.id, note) for hit in fused]
 
 
-def _worker(name: str, at_most: int = 64) -> Worker:
+def make_worker(name: str, at_most: int = 64) -> Worker:
+    """What gives up the calls of a part that hang."""
     from commonplace.resilience.bounded_call import Worker  # imports threading
 
     return Worker(name, at_most=at_most)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from threading import Event
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,6 +14,8 @@ from commonplace.cli.checks import _index
 from commonplace.cli.commands.index import warnings_of
 from commonplace.cli.commands.status import _facts
 from commonplace.host.host import PluginHost
+from commonplace.plugin import hookimpl
+from commonplace_inmemory.store import InMemoryStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -217,3 +221,55 @@ def test_doctor_gives_as_the_reason_of_the_backend_no_failure_of_another_plugin(
     hint = "(update its plugin, or choose another backend)"
     expected = f"{status.db_path}: {label} failed: RuntimeError: it is flooded {hint}"
     assert (finding.state, finding.text) == ("problem", expected)
+
+
+@pytest.fixture
+def released() -> Iterator[Event]:
+    """What a backend that hangs waits for; set at the end."""
+    event = Event()
+    yield event
+    event.set()
+
+
+def hanging_backend(memory: Memory, factory: Callable[[Any], Any]) -> None:
+    """Adds the backend ``cellar`` of the plugin acme to the host of ``memory``."""
+
+    def commonplace_register_backends(register: Any) -> None:
+        register.store("cellar", factory, summary="a store")
+
+    module = ModuleType("acme")
+    vars(module)["commonplace_register_backends"] = hookimpl(commonplace_register_backends)
+    memory.host.register(module, name="acme")
+
+
+def test_a_store_that_hangs_while_it_is_made_is_given_up(
+    open_memory: Open, released: Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("commonplace.host.registry.FACTORY_SECONDS", 0.05)
+    memory = open_memory({"memory": {"backend": "cellar"}})
+    hanging_backend(memory, lambda _: released.wait(30))
+    with pytest.raises(UnavailableError, match="the factory of backend 'cellar' of acme"):
+        memory.search("staging server")
+    status = memory.status(deep=True)
+    assert not status.available
+    assert "has not come back" in status.links[0].reason
+
+
+def test_a_store_that_hangs_while_it_is_closed_is_given_up(
+    open_memory: Open,
+    released: Event,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.setattr("commonplace.fallback.backend.CLOSE_SECONDS", 0.05)
+
+    class Cellar(InMemoryStore):
+        def close(self) -> None:
+            released.wait(30)
+
+    memory = open_memory({"memory": {"backend": "cellar"}})
+    hanging_backend(memory, lambda _: Cellar())
+    assert memory.search("staging server").hits
+    memory.close()
+    assert not released.is_set()
+    assert "the backend 'cellar' of acme could not be closed: Deadline" in caplog.text

@@ -12,12 +12,11 @@ from commonplace.errors import (
     ConfigError,
     MemoryDisabledError,
     PluginUnavailableError,
-    ScopeDeniedError,
     reason_of,
 )
 from commonplace.fallback.backend import Backend
 from commonplace.files.roots import check_workspace
-from commonplace.host.border import search_worker
+from commonplace.host.border import foreign_label
 from commonplace.host.registry import Entry
 from commonplace.protocols.contexts import (
     Arms,
@@ -158,11 +157,12 @@ def _make_source(host: PluginHost, settings: Settings, id_: str) -> Source:
             secret_patterns=settings.search.redact.patterns,
         )
     )
-    if host.is_builtin("source", id_):
+    label = foreign_label(host, "source", id_)
+    if not label:
         return source
     from commonplace.host.guarded import GuardedSource
 
-    return GuardedSource(source)
+    return GuardedSource(source, label)
 
 
 def permit_of(
@@ -203,18 +203,24 @@ def make_backends(
 
     def backend(id_: str, **guards: Any) -> Backend:
         make = partial(make_manager, host, settings, id_, sources, analyser, embedding, arms)
-        return Backend(id_, make, changed=partial(_changed, host), clock=clock, **guards)
+        label = foreign_label(host, "backend", id_)
+        changed = partial(_changed, host)
+        return Backend(id_, make, label=label, changed=changed, clock=clock, **guards)
 
     if len(settings.backends) == 1:
         (only,) = settings.backends
-        return backend(only, permits=permits, search_worker=search_worker(host, only))
+        return backend(only, permits=permits)
 
     from commonplace.fallback.manager import FallbackMemoryManager, shared_breakers
     from commonplace.resilience.bounded_call import Worker
 
     return FallbackMemoryManager(
         [
-            backend(id_, breakers=shared_breakers(settings, id_), worker=Worker(id_))
+            backend(
+                id_,
+                breakers=shared_breakers(settings, id_),
+                worker=Worker(foreign_label(host, "backend", id_) or id_),
+            )
             for id_ in settings.backends
         ],
         permits=permits,
@@ -285,24 +291,14 @@ def _permits(host: PluginHost, settings: Settings) -> Iterator[Callable[[Query],
         section = f"memory.{backend}"
         if not isinstance(offered, Entry):
             if settings.sections.get(section):
-                yield partial(_refuse, section, str(offered))
+                from commonplace.host.guarded import refuse_chats
+
+                yield partial(refuse_chats, section, str(offered))
         elif offered.registration.permits is not None:
             from commonplace.host.guarded import check_permit
 
             values = settings.section_values.get(section)
             yield partial(check_permit, offered.registration.permits, values, backend)
-
-
-def _refuse(section: str, reason: str, query: Query) -> None:
-    """Refuse a chat that a section that cannot be read might restrict.
-
-    An absent section restricts no chat, and a search that names no chat is the owner's own.
-    """
-    if query.session_key.strip():
-        raise ScopeDeniedError(
-            f"which chats may search is not known: {section} cannot be read, for {reason}",
-            hint=f"fix that plugin (commonplace plugins), or remove {section}",
-        )
 
 
 def _changed(host: PluginHost, backend: str, reason: str | None) -> None:
@@ -374,12 +370,12 @@ def make_manager(
             overlap=cut.overlap * _CHARACTERS_PER_TOKEN,
             config=settings.plugin_config(cut.strategy),
         )
-        make = partial(host.chunker(cut.strategy).factory, context)
-        if host.is_builtin("chunker", cut.strategy):
-            return make()
-        from commonplace.host.guarded import GuardedChunker
+        with suppress(PluginUnavailableError):  # reported by the first sync
+            if host.is_builtin("chunker", cut.strategy):
+                return host.chunker(cut.strategy).factory(context)
+        from commonplace.host.guarded import guarded_chunker
 
-        return GuardedChunker(make, f"the chunker of {host.label('chunker', cut.strategy)}")
+        return guarded_chunker(host, cut.strategy, context, required=cut != own)
 
     chunking = settings.search.chunking
     own = Cut(chunking.strategy, chunking.tokens, chunking.overlap)

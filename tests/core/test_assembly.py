@@ -124,16 +124,15 @@ def test_a_section_is_read_by_its_plugin(host: PluginHost, section: str, known: 
     assert (section_class(host, section) is not None) == known
 
 
-def test_without_a_chunker_no_store_is_opened(host: PluginHost, make: Make) -> None:
-    opened: list[object] = []
-    host.register(backend_plugin(store=opened.append), name="acme")
-    chunking = {"chunking": {"strategy": "nowhere"}}
-    settings = make({"memory": {"backend": "acme", "search": chunking}})
+def test_without_a_chunker_nothing_can_be_indexed(host: PluginHost, make: Make) -> None:
+    """A search needs none."""
+    settings = make({"memory": {"search": {"chunking": {"strategy": "nowhere"}}}})
     backend = backends(host, settings)
     assert isinstance(backend, Backend)
+    assert backend.health().available
     with pytest.raises(PluginUnavailableError, match="there is no chunker 'nowhere'"):
-        backend.manager()
-    assert opened == []
+        backend.maintain(deadline=NEVER)
+    backend.close()
 
 
 def failing(*_: object) -> Any:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from commonplace.cli.terminal import since, size
 from commonplace.errors import CommonplaceError, ConfigError, counted, how_to_install
-from commonplace.health.groups import vector_words
+from commonplace.health.groups import contents_words, vector_words
 from commonplace.model.documents import Finding, Fix
 
 if TYPE_CHECKING:
@@ -164,9 +164,9 @@ def _notes(memory: Memory) -> Iterator[Finding]:
         total += len(report.documents)
         # A source reports an empty workspace as failed, so that an unmounted disk deletes nothing.
         for failure in () if empty else report.failed_roots:
-            yield Finding("problem", "notes", f"{failure.root or workspace}: {failure.reason}")
+            yield Finding("problem", "notes", failure.words(workspace))
         for absent in (one for one in report.absent_roots if one.root or not empty):
-            yield Finding("warning", "notes", f"{absent.root or workspace}: {absent.reason}")
+            yield Finding("warning", "notes", absent.words(workspace))
         if report.skipped_symlinks:
             links = counted(report.skipped_symlinks, "symbolic link")
             text = f"{links} not followed, so that nothing outside is read"
@@ -253,9 +253,8 @@ def _index(status: Status, memory: Memory) -> Iterator[Finding]:
     for finding in status.findings:
         yield finding._replace(name="index") if finding.name == "check" else finding
     if not status.available:
-        reason = "; ".join(status.notices) or "cannot be opened"
         fix = Fix("see the reason; the notes are unchanged")
-        yield Finding("problem", "index", f"{where}: {reason}", fix)
+        yield Finding("problem", "index", f"{where}: {_hindrance(status, memory)}", fix)
         return
     shown = {provider.reason for provider in status.providers}
     for notice in status.notices:
@@ -269,16 +268,26 @@ def _index(status: Status, memory: Memory) -> Iterator[Finding]:
         yield _contents(where, status, memory)
 
 
+def _hindrance(status: Status, memory: Memory) -> str:
+    """Why no backend can search; of plugins that failed there are findings of their own."""
+    several = len(status.links) > 1
+    reasons = [f"{one.id}: {one.reason}" if several else one.reason for one in status.links]
+    if not any(one.reason for one in status.links):
+        plugins = {info.failure for info in memory.host.plugins()}
+        reasons = [notice for notice in status.notices if notice not in plugins]
+    return "; ".join(reasons) or "cannot be opened"
+
+
 def _contents(where: str, status: Status, memory: Memory) -> Finding:
     """What the index holds, and what it does not know yet."""
 
     def index() -> str:
         return f"indexed {counted(memory.sync().added, 'note')}"
 
-    if status.stale > 0 and not status.files:
+    if status.stale > 0 and status.files == 0:
         text = f"{where}: {counted(status.stale, 'note')} not indexed yet"
         return Finding("warning", "index", text, Fix("index the notes", index))
-    text = f"{where}: {counted(status.files, 'note')}, {counted(status.chunks, 'chunk')}"
+    text = f"{where}: {contents_words(status)}"
     if status.stale > 0:
         text += f"; {counted(status.stale, 'change')} for the next search or `commonplace index`"
     return Finding("ok", "index", text)

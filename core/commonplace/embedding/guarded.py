@@ -44,13 +44,15 @@ class CheckedProvider:
     """``provider``, whose plugin may say anything of itself; ``label`` names it in messages.
 
     Everything but :meth:`embed` raises :class:`~commonplace.errors.PluginUnavailableError` where
-    the plugin raises or gives what it must not. Unless ``trusted``, a request that does not keep
-    its deadline is given up, and so is what takes more than 2 s to be said.
+    the plugin raises or gives what it must not; ``part`` names it where that fails. Unless
+    ``trusted``, a request that does not keep its deadline is given up, and so is what takes more
+    than 2 s to be said.
     """
 
     def __init__(self, provider: EmbeddingProvider, label: str, *, trusted: bool) -> None:
         self.provider = provider
         self._label = label
+        self.part = "the provider itself" if trusted else label
         self._worker = None if trusted else Worker(label)
         # Apart: one that hangs is refused at once the next time, and not waited for again.
         self._facts = None if trusted else Worker(label, patient=False)

@@ -276,8 +276,14 @@ class RequestRunner:
     def _asked(
         self, texts: list[str], purpose: Purpose, deadline: Deadline
     ) -> Sequence[Sequence[float]]:
-        with provider_errors(self.name, "the provider itself"):
+        with provider_errors(self.name, part_of(self.provider)):
             return self.provider.embed(texts, purpose=purpose, deadline=deadline)
+
+
+def part_of(provider: EmbeddingProvider) -> str:
+    """What messages name as failed where the code of ``provider`` does."""
+    part: str = getattr(provider, "part", "the provider itself")
+    return part
 
 
 @contextmanager

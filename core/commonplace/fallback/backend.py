@@ -15,7 +15,7 @@ from commonplace.errors import (
     UnavailableError,
     reason_of,
 )
-from commonplace.host.border import checked_arms, checked_report
+from commonplace.host.border import checked_arms, checked_report, make_worker
 from commonplace.index.rescoring import with_finite_scores
 from commonplace.index.syncing import Freshness, freshen, maintain_unasked
 from commonplace.model.reports import BackendState
@@ -25,22 +25,13 @@ from commonplace.resilience.deadline import NEVER, Deadline, GuardedCaller
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
-    from typing import NotRequired, Protocol, TypedDict, Unpack
+    from typing import Protocol, TypedDict, Unpack
 
     from commonplace.model.reports import ProgressCallback, SyncReport
     from commonplace.model.search import Arm, Fallback, Query, Where
-    from commonplace.protocols.managers import LookingManager, MemoryManager
+    from commonplace.protocols.managers import LookingManager, MaintainOptions, MemoryManager
     from commonplace.resilience.bounded_call import Worker
     from commonplace.resilience.breaker import CircuitBreaker
-
-    class MaintainOptions(TypedDict):
-        """Arguments of :meth:`MemoryManager.maintain` that pass through a chain unchanged."""
-
-        deadline: Deadline
-        force: NotRequired[bool]
-        at_most: NotRequired[int | None]
-        progress: NotRequired[ProgressCallback | None]
-        wait: NotRequired[float]
 
     class UpdateOptions(TypedDict, total=False):
         """How a search updates the index first; see :class:`BackendSearch`."""
@@ -79,6 +70,9 @@ Work = Literal["search", "sync"]
 PROBE_SECONDS = 10.0
 """How long a backend may take to report its health, or to answer while another one could."""
 
+CLOSE_SECONDS = 5.0
+"""How long a backend of a third party may take to close."""
+
 
 class BackendsStatus(NamedTuple):
     """The state of every backend, and the active one with its health, or the first one's."""
@@ -93,9 +87,10 @@ class Backend:
     """A backend by its id; ``make`` builds its manager at the first call.
 
     With a ``worker`` calls are given up at their deadline; a backend without a stand-in has none:
-    its calls run in the caller's thread, but for searches where there is a ``search_worker``.
-    ``changed`` is called when it begins to fail (with the reason) and when it works again (with
-    ``None``). ``permits`` raise for queries that may not be asked.
+    its calls run in the caller's thread, but for searches of one of a third party, which has a
+    ``label``: messages name it by that. ``changed`` is called when it begins to fail (with the
+    reason) and when it works again (with ``None``). ``permits`` raise for queries that may not be
+    asked.
     """
 
     def __init__(
@@ -105,13 +100,15 @@ class Backend:
         *,
         breakers: Mapping[str, CircuitBreaker] | None = None,
         worker: Worker | None = None,
-        search_worker: Worker | None = None,
+        label: str = "",
         changed: Callable[[str, str | None], None] = lambda _id, _reason: None,
         permits: Sequence[Callable[[Query], None]] = (),
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.id = id_
-        run_by = worker or search_worker
+        self.label = label or id_
+        self._foreign = bool(label)
+        run_by = worker or (make_worker(label) if label else None)
         self.guard = GuardedCaller(id_, breakers, worker=run_by, changed=changed)
         self._make = make
         self._bounded = {"search": run_by is not None, "sync": worker is not None}
@@ -276,11 +273,15 @@ class Backend:
         manager, self._manager = self._manager, None
         if manager is not None:
             try:
-                manager.close()
+                if self._foreign:
+                    self.guard.run(manager.close, Deadline.after(CLOSE_SECONDS))
+                else:
+                    manager.close()
             except BaseException as error:  # noqa: BLE001 - the others are closed all the same
                 from commonplace.host.events import logger
+                from commonplace.resilience.bounded_call import failure_of
 
-                logger().warning("%s", self._mistake(error))
+                logger().warning("%s could not be closed: %s", self.label, failure_of(error))
 
     def _check_open(self) -> None:
         if self._closed:
@@ -289,7 +290,8 @@ class Backend:
     def _mistake(self, error: BaseException) -> UnavailableError:
         from commonplace.resilience.bounded_call import failure_of  # imports threading
 
-        return UnavailableError(f"{self.id} failed: {failure_of(error)}")
+        hint = "update its plugin, or choose another backend" if self._foreign else ""
+        return UnavailableError(f"{self.label} failed: {failure_of(error)}", hint=hint)
 
 
 class BackendSearch:
@@ -362,12 +364,12 @@ class BackendSearch:
         def ask(manager: MemoryManager) -> tuple[Arm, ...]:
             search = partial(manager.search, query, where=where, limit=limit, deadline=until)
             try:
-                return checked_arms(search(), self.backend)
+                return checked_arms(search(), self._backend.label)
             except IndexCorruptError:
                 # A store sets a damaged index aside when it next opens it: rebuild it, also where
                 # searches update nothing, for the empty one that follows it would find nothing.
                 self.freshness = self._freshen(manager)
-                return checked_arms(search(), self.backend)
+                return checked_arms(search(), self._backend.label)
 
         arms = self._backend.call("search", ask, until)
         if self.update_error is not None and not any(arm.found for arm in arms):
@@ -389,7 +391,7 @@ class BackendSearch:
 
         def ask(manager: MemoryManager) -> tuple[Arm, ...]:
             arms = manager.search(query, where=where, limit=limit, deadline=until)
-            return checked_arms(arms, self.backend)
+            return checked_arms(arms, self._backend.label)
 
         return _with_finite_scores(self._backend.call("search", ask, until))
 

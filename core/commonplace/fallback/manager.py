@@ -19,10 +19,11 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from commonplace.config.settings import Settings
-    from commonplace.fallback.backend import Backend, MaintainOptions, UpdateOptions
+    from commonplace.fallback.backend import Backend, UpdateOptions
     from commonplace.model.reports import Progress, ProgressCallback, SyncReport
     from commonplace.model.search import Arm, Query, Where
     from commonplace.protocols.contexts import ManagerHealth
+    from commonplace.protocols.managers import MaintainOptions
     from commonplace.resilience.deadline import Deadline
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.errors import CommonplaceError
+from commonplace.errors import CommonplaceError, counted
 from commonplace.model.groups import (
     BatchesState,
     CacheState,
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from commonplace.config.settings import Settings
     from commonplace.embedding.service import ActiveProvider, EmbeddingService
-    from commonplace.model.reports import ProviderState
+    from commonplace.model.reports import ProviderState, Status
     from commonplace.protocols.contexts import ManagerHealth
 
 
@@ -127,6 +127,13 @@ def _provider(
         reason=known.reason if known is not None else "",
         since=known.since if known is not None else None,
     )
+
+
+def contents_words(status: Status) -> str:
+    """How much is indexed, for people; "unknown" where the backend does not say."""
+    if status.files is None or status.chunks is None:
+        return "unknown"
+    return f"{counted(status.files, 'note')}, {counted(status.chunks, 'chunk')}"
 
 
 def vector_words(vector: VectorState) -> str:

@@ -66,13 +66,14 @@ def status_of(
     else:
         found = _status_of_backends(opened, deep=deep, warnings=warnings)
     pending, health = found.pending, found.health
-    store = health.store or StoreHealth(settings.index_path, 0, 0, writable=False)
+    known = health.store is not None
+    store = health.store or StoreHealth(settings.index_path, 0, 0)
     warnings += [*_pending_warnings(pending), *store.notices]
     provider, service = ActiveProvider(), None
     providers: tuple[ProviderState, ...] = ()
     # First, as what answers now is no longer failing.
     asked = tuple(_all_asked(choice().service)) if deep else ()
-    if health.store is not None:
+    if known:
         service = choice().service
         provider, providers = _embedding(choice(), store, health.spaces, warnings)
     from commonplace.health.groups import groups_of
@@ -94,14 +95,14 @@ def status_of(
         search_mode=mode if provider.answers else "keyword",
         sources=search.sources,
         extra_paths=tuple(extra.path for extra in search.extra_paths),
-        files=store.documents,
-        chunks=store.chunks,
+        files=store.documents if known else None,
+        chunks=store.chunks if known else None,
         source_counts=_counts(store),
         db_path=store.location,
-        db_bytes=store.size,
+        db_bytes=store.size if known else None,
         stale=pending.remaining,
         deferred=pending.deferred,
-        writable=store.writable,
+        writable=store.writable if known else None,
         config_files=settings.config_files,
         failed_roots=pending.failed_roots,
         unreadable=pending.unreadable,
@@ -245,7 +246,7 @@ def _all_asked(service: EmbeddingService | None) -> Iterator[Finding]:
 
 def _asked(provider: GuardedProvider) -> Iterator[Finding]:
     """Whether a provider on the network answers: one text, one request, timed."""
-    from commonplace.embedding.requests import provider_errors
+    from commonplace.embedding.requests import part_of, provider_errors
 
     name = f"provider {provider.id}"
     if provider.gate is not None and not provider.gate.is_open():
@@ -256,7 +257,7 @@ def _asked(provider: GuardedProvider) -> Iterator[Finding]:
     try:
         seconds = min(_ASKED_SECONDS, provider.provider.limits.query_seconds)
         deadline = Deadline.after(seconds)
-        with provider_errors(provider.id, "the provider itself"):
+        with provider_errors(provider.id, part_of(provider.provider)):
             vectors = provider.provider.embed(["memory"], purpose="query", deadline=deadline)
             (vector,) = checked(vectors, count=1, dims=None, provider=provider.id)
     except CommonplaceError as error:

@@ -65,7 +65,7 @@ class GuardedRanker:
         self.needs = frozenset(ranker.needs)
         self._ranker = ranker
         self._label = label
-        self._worker = None if trusted else _worker(f"ranker {self.id}", at_most=_HANGING)
+        self._worker = None if trusted else make_worker(f"ranker {self.id}", at_most=_HANGING)
         self._instead = instead
 
     def rank(self, hits: Sequence[Candidate], context: RankContext) -> Sequence[Candidate]:
@@ -92,19 +92,24 @@ class GuardedRanker:
         return [_with_failure(hit, self.id, note) for hit in fused]
 
 
-def _worker(name: str, at_most: int = 64) -> Worker:
+def make_worker(name: str, at_most: int = 64) -> Worker:
+    """What gives up the calls of a part that hang."""
     from commonplace.resilience.bounded_call import Worker  # imports threading
 
     return Worker(name, at_most=at_most)
 
 
-def search_worker(host: PluginHost, backend: str) -> Worker | None:
-    """What gives up searches of a lone backend of a third party; ours are trusted not to hang."""
+def foreign_label(host: PluginHost, kind: str, id_: str) -> str:
+    """How messages name a part of a third party: with its plugin and distribution.
+
+    ``""`` for a part of ours, which is trusted not to hang, and for one that cannot be loaded.
+    """
     try:
-        own = host.is_builtin("backend", backend)
-    except CommonplaceError:  # reported by the first search
-        own = True
-    return None if own else _worker(backend)
+        return (
+            "" if host.is_builtin(kind, id_) else f"the {kind} {id_!r} of {host.label(kind, id_)}"
+        )
+    except CommonplaceError:  # reported where the part is asked for
+        return ""
 
 
 def make_rankers(
@@ -168,8 +173,11 @@ def failures_of(hits: Iterable[Candidate]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(notes))
 
 
-def scanned(source: Source) -> ScanReport:
-    """What ``source`` finds; where it fails, all of it is a root that could not be looked at."""
+def scanned(source: Source, label: str = "") -> ScanReport:
+    """What ``source`` finds; where it fails, all of it is a root that could not be looked at.
+
+    ``label`` names it in messages.
+    """
     try:
         report: object = source.scan()
         if type(report) is not ScanReport:
@@ -184,7 +192,7 @@ def scanned(source: Source) -> ScanReport:
         reason = reason_of(error)
     except BaseException as error:  # noqa: BLE001 - as in GuardedRanker
         reason = _words(error)
-    note = f"the source {source.id!r} failed: {reason}"
+    note = f"{label or f'the source {source.id!r}'} failed: {reason}"
     log_once(f"source {source.id}", note)
     return ScanReport((), (), failed_roots=(RootFailure("", note, source.id),))
 
@@ -211,8 +219,8 @@ def _are_references(refs: Collection[Any]) -> bool:
     )
 
 
-def read_of(source: Source, ref: DocumentRef) -> Document | None:
-    """The document as ``source`` reads it; ``None`` if it is gone.
+def read_of(source: Source, ref: DocumentRef, label: str = "") -> Document | None:
+    """The document as ``source`` reads it; ``None`` if it is gone. ``label`` names the source.
 
     Raises :class:`OSError`, as for a file that cannot be read, for any failure of the source.
     """
@@ -221,10 +229,10 @@ def read_of(source: Source, ref: DocumentRef) -> Document | None:
     except (OSError, CommonplaceError):
         raise
     except BaseException as error:
-        raise OSError(f"{source.id} failed: {_words(error)}") from error
+        raise OSError(f"{label or source.id} failed: {_words(error)}") from error
     if document is None or is_document(document):
         return document
-    raise OSError(f"{source.id} gave a {type(document).__name__} for a document")
+    raise OSError(f"{label or source.id} gave a {type(document).__name__} for a document")
 
 
 def is_document(document: Any) -> TypeGuard[Document]:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from commonplace.host.host import PluginHost
     from commonplace.model.documents import Document, DocumentRef, ScanReport, WatchedPath
     from commonplace.model.search import Query
-    from commonplace.protocols.contexts import ManagerContext
+    from commonplace.protocols.contexts import ChunkerContext, ManagerContext
     from commonplace.protocols.parts import (
         Chunker,
         GrowingSource,
@@ -83,22 +83,24 @@ class GuardedSource:
     """A source whose failures are failed roots and unreadable documents, never errors.
 
     A call that takes longer than ``seconds`` is given up; until it comes back, the next ones fail
-    at once. Raises ``TypeError`` where the source's id, version or capabilities are invalid.
+    at once. ``label`` names it in messages. Raises ``TypeError`` where the source's id, version or
+    capabilities are invalid.
     """
 
-    def __init__(self, source: Source, *, seconds: float = CALL_SECONDS) -> None:
+    def __init__(self, source: Source, label: str, *, seconds: float = CALL_SECONDS) -> None:
         self.id = _text(source.id, "id")
+        self._label = label
         self.version = _text(source.version, "version")
         self.capabilities = frozenset(_text(one, "capability") for one in source.capabilities)
         self._source = source
-        self._limited = _Limited(f"the source {self.id}", seconds)
+        self._limited = _Limited(label, seconds)
 
     def scan(self) -> ScanReport:
         """What the source finds; one that fails is a root that failed."""
-        return _scanned(self.id, lambda: self._report(self._limited(self._source.scan)))
+        return self._scanned(lambda: self._report(self._limited(self._source.scan)))
 
     def _report(self, given: Any) -> ScanReport:
-        report = _scanned(self.id, lambda: given)
+        report = self._scanned(lambda: given)
         failed = (*report.failed_roots, *report.absent_roots)
         if any(type(one) is not RootFailure for one in failed):
             raise TypeError("its scan gave what is no root that failed")
@@ -120,7 +122,7 @@ class GuardedSource:
         if len(first) == len(report.documents):
             return report
         twice = next(ref.path for ref in report.documents if first[ref.path] is not ref)
-        log_once(f"doubles of {self.id}", f"the source {self.id!r} gave {twice!r} twice")
+        log_once(f"doubles of {self.id}", f"{self._label} gave {twice!r} twice")
         return report._replace(documents=tuple(first.values()))
 
     def scan_paths(self, paths: Collection[str]) -> ScanReport | None:
@@ -131,7 +133,7 @@ class GuardedSource:
     def read(self, ref: DocumentRef) -> Document | None:
         """The document; raises ``OSError`` for any failure."""
         try:
-            return self._limited(lambda: read_of(self._source, ref))
+            return self._limited(lambda: read_of(self._source, ref, self._label))
         except CommonplaceError as error:
             raise OSError(reason_of(error)) from error
 
@@ -165,7 +167,7 @@ class GuardedSource:
         end: Any = object()
         while (segment := self._asked(lambda: next(found, end))) is not end:
             if not _is_segment(segment):
-                raise OSError(f"{self.id} gave a {type(segment).__name__} for a piece")
+                raise OSError(f"{self._label} gave a {type(segment).__name__} for a piece")
             yield segment
 
     def _asked(self, work: Callable[[], T]) -> T:
@@ -174,11 +176,10 @@ class GuardedSource:
         except OSError:
             raise
         except BaseException as error:
-            raise OSError(f"{self.id} failed: {failure_of(error)}") from error
+            raise OSError(f"{self._label} failed: {failure_of(error)}") from error
 
-
-def _scanned(id_: str, scan: Callable[[], ScanReport]) -> ScanReport:
-    return scanned(cast("Source", SimpleNamespace(id=id_, scan=scan)))
+    def _scanned(self, scan: Callable[[], ScanReport]) -> ScanReport:
+        return scanned(cast("Source", SimpleNamespace(id=self.id, scan=scan)), self._label)
 
 
 class GuardedChunker:
@@ -225,6 +226,27 @@ class GuardedChunker:
         if self._made is None:
             self._made = self._make()
         return self._made
+
+
+def guarded_chunker(
+    host: PluginHost, strategy: str, context: ChunkerContext, *, required: bool
+) -> GuardedChunker:
+    """The chunker ``strategy`` of a third party.
+
+    Raises :class:`~commonplace.errors.PluginUnavailableError` where it is ``required`` and cannot
+    be loaded; else its first use does so, as no search of an index needs it.
+    """
+
+    def make() -> Chunker:
+        return host.chunker(strategy).factory(context)
+
+    try:
+        label = host.label("chunker", strategy)
+    except PluginUnavailableError:
+        if required:
+            raise
+        label = strategy
+    return GuardedChunker(make, f"the chunker of {label}")
 
 
 class _Limited:
@@ -284,6 +306,18 @@ def check_permit(
             f"which chats may search is not known: {backend} failed: {failure_of(error)}",
             hint="update its plugin, or choose another backend",
         ) from error
+
+
+def refuse_chats(section: str, reason: str, query: Query) -> None:
+    """Refuse a chat that a section that cannot be read might restrict.
+
+    An absent section restricts no chat, and a search that names no chat is the owner's own.
+    """
+    if query.session_key.strip():
+        raise ScopeDeniedError(
+            f"which chats may search is not known: {section} cannot be read, for {reason}",
+            hint=f"fix that plugin (commonplace plugins), or remove {section}",
+        )
 
 
 def _text(value: object, what: str) -> str:

@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
-from commonplace.errors import CommonplaceError, IndexCorruptError, UnavailableError, counted
+from commonplace.errors import (
+    CommonplaceError,
+    IndexCorruptError,
+    UnavailableError,
+    counted,
+    reason_of,
+)
 from commonplace.index.builds import forced_at, is_abandoned, live_build, parts_of
 from commonplace.model.chunks import embedding_text
 from commonplace.model.documents import Finding, Fix
@@ -29,14 +35,14 @@ _PATIENCE_SECONDS = 30.0
 class IndexCheck:
     """Checks ``store``, of which ``health`` is the own report.
 
-    ``identity`` is that of a build made today, ``fingerprints`` those of documents by source.
+    ``identity`` is that of a build made today, ``fingerprints`` gives those of documents by source.
     ``maintain`` updates the index, ``rebuild`` rebuilds it. ``now`` is in epoch seconds.
     """
 
     store: Store
     health: StoreHealth
     identity: str
-    fingerprints: Mapping[str, str]
+    fingerprints: Callable[[], Mapping[str, str]]
     maintain: Callable[[], SyncReport]
     rebuild: Callable[[], SyncReport]
     now: float
@@ -98,17 +104,21 @@ class IndexCheck:
         return Finding("warning", "identity", value, self._reindex())
 
     def _fingerprints_of(self, live: Build | None) -> Finding:
+        try:
+            fingerprints = self.fingerprints()
+        except UnavailableError as error:  # of the chunker, which no search needs
+            return Finding("problem", "fingerprints", f"not known: {reason_of(error)}")
         documents = list(self.store.documents(live)) if live is not None else []
         others = [
             document.fingerprint
             for document in documents
-            if document.fingerprint != self.fingerprints.get(document.source, document.fingerprint)
+            if document.fingerprint != fingerprints.get(document.source, document.fingerprint)
         ]
         if not others:
             return Finding("ok", "fingerprints", "all current")
         value = (
             f"{len(others)} of {counted(len(documents), 'note')} have another: {others[0]}, today "
-            + ", ".join(sorted(set(self.fingerprints.values())))
+            + ", ".join(sorted(set(fingerprints.values())))
         )
         return Finding("warning", "fingerprints", value, self._reindex())
 

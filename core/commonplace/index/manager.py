@@ -249,7 +249,7 @@ class IndexedMemoryManager:
             self._store,
             store,
             self._identity,
-            self._agreed(writes=False)[0].fingerprints(),
+            self._agreed(writes=False)[0].fingerprints,
             maintain=partial(self.maintain, deadline=NEVER),
             rebuild=rebuild,
             now=self._sync.clock_ns() / 1e9,

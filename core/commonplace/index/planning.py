@@ -260,7 +260,7 @@ def documents_of(sources: Iterable[Source]) -> tuple[DocumentRef, ...]:
     documents = tuple(sorted(found, key=lambda ref: ref.path))
     failed = [failure for report in reports for failure in report.failed_roots]
     if failed and not documents:
-        reasons = "; ".join(f"{one.root or 'notes'}: {one.reason}" for one in failed)
+        reasons = "; ".join(one.words("notes") for one in failed)
         raise UnavailableError(f"no document can be listed: {reasons}")
     return documents
 

@@ -376,7 +376,7 @@ def _notes(report: SyncReport, hindrance: str) -> tuple[str, ...]:
     if nothing := nothing_found(report):
         return nothing
     notes = [report.cut] if report.cut else []
-    notes += [f"{failed.root or 'notes'}: {failed.reason}" for failed in report.failed_roots]
+    notes += [failed.words("notes") for failed in report.failed_roots]
     notes += [f"{path} could not be read: {why}" for path, why in report.unreadable[:_NAMED]]
     if (more := len(report.unreadable) - _NAMED) > 0:
         notes.append(f"{more} more could not be read: `commonplace index` names all")

@@ -82,6 +82,12 @@ class RootFailure(NamedTuple):
     reason: str
     source: str = ""
 
+    def words(self, whole: str, verb: str = "") -> str:
+        """The root and the reason in a line for people; ``whole`` stands for a root of all."""
+        # The reason of a source that failed as a whole names the source.
+        named = not self.root and self.reason.startswith("the source ")
+        return self.reason if named else f"{self.root or whole}{verb}: {self.reason}"
+
 
 class ScanReport(NamedTuple):
     """What a source found.

@@ -153,7 +153,8 @@ class Status(Record):
     ``backend`` is active. ``stale`` counts files that changed since they were indexed, -1 when
     the tree was not looked at; ``deferred`` those that have grown by too little to be indexed
     again before a sync is asked for, and ``unreadable`` are (path, reason) of those that cannot be
-    read. ``db_path`` and ``db_bytes`` are of the derived index.
+    read. ``db_path`` and ``db_bytes`` are of the derived index. ``files``, ``chunks``, ``db_bytes``
+    and ``writable`` are ``None`` where the backend does not say: it fails, say.
     ``notices`` are one-line words on all problems and on what was repaired, each
     with its reason; ``problems`` are what a deep check found.
 
@@ -179,13 +180,13 @@ class Status(Record):
     search_mode: str
     sources: tuple[str, ...]
     extra_paths: tuple[str, ...]
-    files: int
-    chunks: int
+    files: int | None
+    chunks: int | None
     source_counts: tuple[tuple[str, int, int], ...]
     db_path: str
-    db_bytes: int
+    db_bytes: int | None
     stale: int
-    writable: bool
+    writable: bool | None
     config_files: tuple[str, ...] = ()
     failed_roots: tuple[RootFailure, ...] = ()
     skipped_symlinks: int = 0

@@ -6,11 +6,21 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
+    from typing import NotRequired, TypedDict
 
     from commonplace.model.reports import ProgressCallback, SyncReport
     from commonplace.model.search import Arm, Candidate, Query, Where
     from commonplace.protocols.contexts import ManagerHealth, RankContext
     from commonplace.resilience.deadline import Deadline
+
+    class MaintainOptions(TypedDict):
+        """Arguments of :meth:`MemoryManager.maintain` that pass through a chain unchanged."""
+
+        deadline: Deadline
+        force: NotRequired[bool]
+        at_most: NotRequired[int | None]
+        progress: NotRequired[ProgressCallback | None]
+        wait: NotRequired[float]
 
 
 class MemoryManager(Protocol):

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from commonplace.cli.commands.status import _facts
+from commonplace.cli.jsonify import status_json
 from commonplace.config.load import load_settings
 from commonplace.embedding.choice import Choice
 from commonplace.errors import CommonplaceError, IndexCorruptError, UnavailableError
@@ -84,8 +86,23 @@ def test_backends_that_cannot_be_opened_are_described(settings: Any) -> None:
     got = status(settings, UnavailableError("no backend can be opened"), notices=("a key",))
     assert (got.available, got.backend, got.stale) == (False, "builtin", -1)
     assert got.notices == ("a key", "no backend can be opened")
-    assert (got.files, got.chunks, got.writable, got.search_mode) == (0, 0, False, "keyword")
-    assert got.db_path == settings.index_path
+    assert (got.search_mode, got.db_path) == ("keyword", settings.index_path)
+
+
+def test_an_index_that_cannot_be_looked_at_has_no_figures(settings: Any) -> None:
+    health = ManagerHealth(available=False, reason="it is locked")
+    for got in (
+        status(settings, UnavailableError("no backend can be opened")),
+        status(settings, backends(health, active=None)),
+    ):
+        assert (got.files, got.chunks, got.db_bytes, got.writable) == (None, None, None, None)
+        facts = dict(_facts(got))
+        assert (facts["Indexed"], facts["Index"]) == (
+            "unknown",
+            f"{settings.index_path} (size unknown)",
+        )
+        shown = status_json(got)
+        assert [shown[key] for key in ("files", "chunks", "dbBytes", "writable")] == [None] * 4
 
 
 def test_a_healthy_store_is_counted_by_source(settings: Any) -> None:

@@ -34,6 +34,10 @@ _DOCUMENT: Any = DOCUMENT
 SHORT = 0.02
 
 
+def guarded(source: Any, **more: Any) -> GuardedSource:
+    return GuardedSource(source, "the source 'odd' of acme", **more)
+
+
 def odd(**does: Any) -> Any:
     """A source, or a chunker, that does as it is asked to."""
     return SimpleNamespace(
@@ -67,15 +71,15 @@ FAULTS |= {name: lambda *_, given=report: given for name, report in SCANS.items(
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_scan_that_fails_is_a_root_that_failed(name: str) -> None:
-    report = GuardedSource(odd(scan=FAULTS[name])).scan()
+    report = guarded(odd(scan=FAULTS[name])).scan()
     (failure,) = report.failed_roots
-    assert failure.reason.startswith("the source 'odd' failed: ")
+    assert failure.reason.startswith("the source 'odd' of acme failed: ")
     assert not report.documents
 
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_look_at_some_paths_that_fails_tells_nothing(name: str) -> None:
-    report = scanned_paths(GuardedSource(odd(scan_paths=FAULTS[name])), {"/a.md"})
+    report = scanned_paths(guarded(odd(scan_paths=FAULTS[name])), {"/a.md"})
     assert report is None or report.failed_roots
     assert report is None or not report.documents
 
@@ -83,7 +87,7 @@ def test_a_look_at_some_paths_that_fails_tells_nothing(name: str) -> None:
 def test_of_a_path_that_comes_twice_the_first_counts() -> None:
     other = REF._replace(path="odd/2.md")
     found = ScanReport((REF, REF._replace(stamp="two"), other, REF), ("",))
-    source = GuardedSource(odd(scan=lambda: found, scan_paths=lambda _: found))
+    source = guarded(odd(scan=lambda: found, scan_paths=lambda _: found))
     assert source.scan().documents == (REF, other)
     partly = source.scan_paths({REF.path})
     assert partly is not None
@@ -98,7 +102,7 @@ def test_a_scan_that_hangs_is_given_up_and_not_waited_for_again() -> None:
         done.wait(30)
         return ScanReport((REF,), ("",))
 
-    source = GuardedSource(odd(scan=scan), seconds=SHORT)
+    source = guarded(odd(scan=scan), seconds=SHORT)
     assert "did not answer within 0.02 s" in source.scan().failed_roots[0].reason
     assert "has not come back" in source.scan().failed_roots[0].reason
     assert len(calls) == 1
@@ -107,7 +111,7 @@ def test_a_scan_that_hangs_is_given_up_and_not_waited_for_again() -> None:
 
 def test_a_lawful_source_passes() -> None:
     report = ScanReport((REF,), ("",))
-    source = GuardedSource(odd(scan=lambda: report, read=lambda _: DOCUMENT, watched=lambda: ()))
+    source = guarded(odd(scan=lambda: report, read=lambda _: DOCUMENT, watched=lambda: ()))
     assert source.scan() == report
     assert source.read(REF) == DOCUMENT
     assert source.watched() == ()
@@ -117,15 +121,15 @@ def test_a_lawful_source_passes() -> None:
     "document", ["text", _DOCUMENT._replace(digest=None), _DOCUMENT._replace(tags=(1,))]
 )
 def test_what_is_no_document_is_unreadable(document: Any) -> None:
-    with pytest.raises(OSError, match=r"^odd gave a "):
-        GuardedSource(odd(read=lambda _: document)).read(REF)
+    with pytest.raises(OSError, match=r"^the source 'odd' of acme gave a "):
+        guarded(odd(read=lambda _: document)).read(REF)
 
 
 @pytest.mark.parametrize("name", ["raises", "exits", "interrupts"])
 def test_a_growing_source_that_fails_is_unreadable_and_due(name: str) -> None:
-    source = GuardedSource(odd(segments=FAULTS[name], due=FAULTS[name]))
+    source = guarded(odd(segments=FAULTS[name], due=FAULTS[name]))
     assert source.due(REF, "stamp")
-    with pytest.raises(OSError, match="odd failed"), source.segments(REF):
+    with pytest.raises(OSError, match="'odd' of acme failed"), source.segments(REF):
         pass
 
 
@@ -135,11 +139,11 @@ def test_a_growing_source_that_fails_is_unreadable_and_due(name: str) -> None:
 )
 def test_what_is_no_piece_of_a_document_is_unreadable(piece: Any) -> None:
     pieces = iter([Segment(DOCUMENT, "here"), piece])
-    source = GuardedSource(odd(segments=lambda *_: nullcontext(pieces)))
+    source = guarded(odd(segments=lambda *_: nullcontext(pieces)))
     with source.segments(REF) as found:
         assert found is not None
         assert next(found) == Segment(DOCUMENT, "here")
-        with pytest.raises(OSError, match=r"odd gave a \w+ for a piece"):
+        with pytest.raises(OSError, match=r"'odd' of acme gave a \w+ for a piece"):
             next(found)
 
 

@@ -151,8 +151,7 @@ def warnings_of(report: SyncReport) -> list[str]:
         return [*lines, *nothing]
     lines += [f"{path} could not be read: {reason}" for path, reason in report.unreadable]
     lines += [
-        f"{failure.root or 'the workspace'} could not be scanned: {failure.reason}"
-        for failure in report.failed_roots
+        failure.words("the workspace", " could not be scanned") for failure in report.failed_roots
     ]
     if report.skipped_symlinks:
         lines.append(f"{counted(report.skipped_symlinks, 'symbolic link')} not followed")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from commonplace.cli.parser import flag
 from commonplace.cli.terminal import columns, pad, since, size, timestamp
 from commonplace.errors import counted
-from commonplace.health.groups import vector_words
+from commonplace.health.groups import contents_words, vector_words
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -176,7 +176,7 @@ def _facts(status: Status) -> Iterator[tuple[str, str]]:
         yield "Model", status.model
     yield from _embedding(status)
     yield from _vectors(status)
-    yield "Indexed", f"{counted(status.files, 'note')}, {counted(status.chunks, 'chunk')}"
+    yield "Indexed", contents_words(status)
     if len(status.source_counts) > 1:
         for source, files, chunks in status.source_counts:
             yield f"  {source}", f"{counted(files, 'note')}, {counted(chunks, 'chunk')}"
@@ -188,13 +188,14 @@ def _facts(status: Status) -> Iterator[tuple[str, str]]:
     if status.sync_state is not None:
         yield from _sync_state(status.sync_state)
     yield from _searched(status)
-    where = f"{status.db_path} ({size(status.db_bytes)})" if status.db_path else "in memory"
-    yield "Index", where + ("" if status.writable else ", not writable")
+    bytes_ = "size unknown" if status.db_bytes is None else size(status.db_bytes)
+    where = f"{status.db_path} ({bytes_})" if status.db_path else "in memory"
+    yield "Index", where + (", not writable" if status.writable is False else "")
     yield "Configuration", ", ".join(status.config_files) or "defaults"
     for line in status.information:
         yield "Note", line
     for failure in status.failed_roots:
-        yield "Not scanned", f"{failure.root or 'the workspace'}: {failure.reason}"
+        yield "Not scanned", failure.words("the workspace")
     for path, reason in status.unreadable:
         yield "Not read", f"{path}: {reason}"
     if status.skipped_symlinks:

@@ -18,7 +18,7 @@ from commonplace.errors import (
     counted,
     reason_of,
 )
-from commonplace.model.documents import Document, DocumentRef, RootFailure, ScanReport
+from commonplace.model.documents import Document, DocumentRef, RootFailure, ScanReport, is_day
 from commonplace.model.reports import Embedding, SyncReport
 from commonplace.model.search import Arm, Candidate, Explanation, Found, Step, StoredChunk
 from commonplace.resilience.deadline import Deadline
@@ -301,20 +301,7 @@ def _fault_of(item: Any) -> str:
         return f"the lines {lines[0]!r} to {lines[1]!r}"
     if not isinstance(chunk.id, (int, str)):
         return f"the id {str(chunk.id)[:40]!r}"
-    return "" if not chunk.day or _is_day(chunk.day) else f"the day {str(chunk.day)[:40]!r}"
-
-
-def _is_day(day: Any) -> bool:
-    """Whether it is a day in ISO form; by hand, as importing datetime takes a millisecond."""
-    if type(day) is not str or not day.isascii():
-        return False
-    year, month, number = day[:4], day[5:7], day[8:]
-    whole = len(year) == 4 and all(map(str.isdecimal, (year, month, number)))
-    if not whole or day != f"{year}-{month}-{number}" or not "01" <= month <= "12":
-        return False
-    leap = int(year) % 4 == 0 and (int(year) % 100 != 0 or int(year) % 400 == 0)
-    last = 31 - (month in {"04", "06", "09", "11"}) if month != "02" else 28 + leap
-    return year != "0000" and 1 <= int(number) <= last
+    return "" if not chunk.day or is_day(chunk.day) else f"the day {str(chunk.day)[:40]!r}"
 
 
 def _within(arm: Arm) -> Arm:

@@ -245,3 +245,16 @@ class Finding(NamedTuple):
     name: str
     text: str
     fix: Fix | None = None
+
+
+def is_day(day: object) -> bool:
+    """Whether it is a day in ISO form; by hand, as importing datetime takes a millisecond."""
+    if type(day) is not str or not day.isascii():
+        return False
+    year, month, number = day[:4], day[5:7], day[8:]
+    whole = len(year) == 4 and all(map(str.isdecimal, (year, month, number)))
+    if not whole or day != f"{year}-{month}-{number}" or not "01" <= month <= "12":
+        return False
+    leap = int(year) % 4 == 0 and (int(year) % 100 != 0 or int(year) % 400 == 0)
+    last = 31 - (month in {"04", "06", "09", "11"}) if month != "02" else 28 + leap
+    return year != "0000" and 1 <= int(number) <= last

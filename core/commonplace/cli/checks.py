@@ -271,14 +271,23 @@ def _index(status: Status, memory: Memory) -> Iterator[Finding]:
 
 def _contents(where: str, status: Status, memory: Memory) -> Finding:
     """What the index holds, and what it does not know yet."""
+    from commonplace.index.syncing import INLINE_DOCUMENTS
 
     def index() -> str:
-        return f"indexed {counted(memory.sync().added, 'note')}"
+        report = memory.sync()
+        return f"indexed {counted(report.added + report.updated, 'note')}"
 
     if status.stale > 0 and not status.files:
         text = f"{where}: {counted(status.stale, 'note')} not indexed yet"
         return Finding("warning", "index", text, Fix("index the notes", index))
     text = f"{where}: {counted(status.files, 'note')}, {counted(status.chunks, 'chunk')}"
+    if status.stale > INLINE_DOCUMENTS:
+        text += (
+            f"; {counted(status.stale, 'change')} not indexed, too many for a search to bring in"
+        )
+        return Finding(
+            "warning", "index", text, Fix("index them, as `commonplace index` does", index)
+        )
     if status.stale > 0:
         text += f"; {counted(status.stale, 'change')} for the next search or `commonplace index`"
     return Finding("ok", "index", text)

@@ -76,6 +76,31 @@ def test_a_first_index_is_made(fix: Callable[..., Ran]) -> None:
     assert fix("--quiet").out == "nothing to fix\n"
 
 
+def test_more_notes_than_a_search_brings_in_are_a_warning(
+    run: Callable[..., Ran], tmp_path: Path
+) -> None:
+    folder = tmp_path / "many"
+    folder.mkdir()
+
+    def write(first: int, last: int) -> None:
+        for number in range(first, last):
+            (folder / f"{number}.md").write_text(f"Note {number}.\n", encoding="utf-8")
+
+    write(0, 2)
+    run("index", "--workspace", str(folder))
+    write(2, 22)
+    ran = run("doctor", "--workspace", str(folder))
+    assert (ran.code, "warning" in ran.out) == (0, False)
+    write(22, 23)
+    ran = run("doctor", "--workspace", str(folder))
+    assert ran.code == 0
+    assert "2 notes, 2 chunks; 21 changes not indexed, too many for a search to bring in" in ran.out
+    assert f"fix: `commonplace doctor --workspace {folder} --fix`: index them, as " in ran.out
+    assert f"as `commonplace index --workspace {folder}` does\n" in ran.out
+    assert "fixed: indexed 21 notes" in run("doctor", "--fix", "--workspace", str(folder)).out
+    assert "warning" not in run("doctor", "--workspace", str(folder)).out
+
+
 def test_an_inconsistent_index_is_rebuilt(
     fix: Callable[..., Ran], run: Callable[..., Ran], workspace: str, index: Path
 ) -> None:

@@ -72,7 +72,7 @@ class ListCommand:
             if args.source:
                 refs = tuple(ref for ref in refs if ref.source == args.source)
             found = [*map(_listed, refs)]
-            if after or before:
+            if (after or before) and not args.tag:
                 found = _with_days(found, refs, memory, args, context)
         if args.tag:
             from commonplace.text.notes import folded_tag

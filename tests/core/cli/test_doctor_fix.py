@@ -250,3 +250,40 @@ def test_a_fix_that_fails_is_reported_and_the_next_one_runs() -> None:
             ("fixed", "three", "done"),
         ]
         assert fixer.results[3:] == ([("fixed", "five", "dropped")] if unused else [])
+
+
+@pytest.mark.parametrize("fault", ["a missing folder", "an emptied workspace", "a note of bytes"])
+def test_status_and_doctor_end_alike(
+    run: Callable[..., Ran], tmp_path: Path, home: Path, fault: str
+) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    note = folder / "note.md"
+    note.write_text("A kettle.\n", encoding="utf-8")
+    run("index", "--workspace", str(folder))
+    if fault == "a missing folder":
+        config = home / ".config" / "commonplace" / "config.json5"
+        config.parent.mkdir(parents=True)
+        config.write_text('{ memory: { search: { extraPaths: ["../docs"] } } }', encoding="utf-8")
+    elif fault == "an emptied workspace":
+        note.unlink()
+    else:
+        (folder / "other.md").write_bytes(bytes(range(256)) * 9)
+    doctor = run("doctor", "--workspace", str(folder))
+    assert (doctor.code, doctor.out.count("problem  notes: ")) == (1, 1)
+    for options in ([], ["--deep"], ["--json"]):
+        assert run("status", "--workspace", str(folder), *options).code == 1
+
+
+def test_a_provider_that_no_plugin_has_is_one_warning(
+    run: Callable[..., Ran], workspace: str, home: Path
+) -> None:
+    run("index", "--workspace", workspace)
+    config = home / ".config" / "commonplace" / "config.json5"
+    config.parent.mkdir(parents=True)
+    config.write_text('{ memory: { search: { provider: "bedrock" } } }', "utf-8")
+    for command in (["config", "check"], ["doctor"]):
+        ran = run(*command, "--workspace", workspace)
+        (warning,) = (line for line in ran.out.splitlines() if line.startswith("warning"))
+        assert "provider: there is no provider 'bedrock' (there is " in warning
+    assert "there is no provider 'bedrock'" in run("status", "--workspace", workspace).out

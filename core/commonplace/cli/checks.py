@@ -12,7 +12,7 @@ from commonplace.health.groups import contents_words, vector_words
 from commonplace.model.documents import Finding, Fix
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Collection, Generator, Iterator
 
     from commonplace.cli.context import Context
     from commonplace.config.settings import Settings
@@ -36,17 +36,16 @@ _SWITCH_ON = "set memorySearch.enabled to true and plugins.slots.memory to memor
 def all_checks(context: Context) -> Iterator[Finding]:
     """Yield each finding as its check ends; a check whose basis failed is left out.
 
-    A warning that several parts report in the same words is yielded once, and what is well comes
-    without a fix. The fixes work until the next finding is asked for.
+    A warning or a problem that several parts report in the same words is yielded once, and what is
+    well comes without a fix. The fixes work until the next finding is asked for.
     """
-    warned: set[str] = set()
+    reported: set[tuple[str, str]] = set()
     for finding in _checks(context):
         if finding.state == "ok" and finding.fix is not None:
             finding = finding._replace(fix=None)  # noqa: PLW2901
-        if finding.state != "warning" or finding.text not in warned:
+        if finding.state == "ok" or (finding.state, finding.text) not in reported:
             yield finding
-        if finding.state == "warning":
-            warned.add(finding.text)
+        reported.add((finding.state, finding.text))
 
 
 def _checks(context: Context) -> Iterator[Finding]:
@@ -66,10 +65,15 @@ def _checks(context: Context) -> Iterator[Finding]:
         yield from _journal(memory.settings)
         yield from plugin_findings(memory)
         status = memory.status(deep=True)
+        for failure in status.failed_roots:
+            where = failure.root or memory.settings.workspace
+            yield Finding("problem", "notes", f"{where}: {failure.reason}")
         for path, reason in status.unreadable:
             yield Finding("problem", "notes", f"{path} could not be read: {reason}")
         yield from _fallback(status)
-        yield from provider_findings(status)
+        # Of these the configuration says it, with its line.
+        unheard = [one.id for one in status.providers if memory.host.absence("provider", one.id)]
+        yield from provider_findings(status, unheard)
         yield from _index(status, memory)
 
 
@@ -219,9 +223,13 @@ def _fallback(status: Status) -> Iterator[Finding]:
         yield Finding("warning", "backend", text, fix)
 
 
-def provider_findings(status: Status) -> Iterator[Finding]:
-    """How far each provider has embedded the notes, and whether one is in use."""
-    for provider in status.providers:
+def provider_findings(status: Status, unheard: Collection[str] = ()) -> Iterator[Finding]:
+    """How far each provider has embedded the notes, and whether one is in use.
+
+    Those of ``unheard`` have been reported.
+    """
+    reported = {*unheard, *(one.id for one in status.providers if one.state != "ready")}
+    for provider in (one for one in status.providers if one.id not in unheard):
         if provider.state != "ready":
             began = since(provider.since) if provider.state != "unusable" else ""
             text = f"provider {provider.id} is not available{began}: {provider.reason}"
@@ -239,7 +247,7 @@ def provider_findings(status: Status) -> Iterator[Finding]:
         yield Finding("ok", "embeddings", f"provider {status.provider}{model}")
     elif status.requested_provider in {"", "auto", "none"} and not status.providers:
         yield Finding("ok", "embeddings", "no provider: search is by keyword, which needs no key")
-    else:
+    elif status.requested_provider not in reported:
         named = f"provider {status.requested_provider!r} is configured but not used"
         fix = Fix("commonplace plugins lists the providers and what each needs")
         yield Finding("warning", "embeddings", f"{named}: search is by keyword", fix)
@@ -280,14 +288,23 @@ def _hindrance(status: Status, memory: Memory) -> str:
 
 def _contents(where: str, status: Status, memory: Memory) -> Finding:
     """What the index holds, and what it does not know yet."""
+    from commonplace.index.syncing import INLINE_DOCUMENTS
 
     def index() -> str:
-        return f"indexed {counted(memory.sync().added, 'note')}"
+        report = memory.sync()
+        return f"indexed {counted(report.added + report.updated, 'note')}"
 
     if status.stale > 0 and status.files == 0:
         text = f"{where}: {counted(status.stale, 'note')} not indexed yet"
         return Finding("warning", "index", text, Fix("index the notes", index))
     text = f"{where}: {contents_words(status)}"
+    if status.stale > INLINE_DOCUMENTS:
+        text += (
+            f"; {counted(status.stale, 'change')} not indexed, too many for a search to bring in"
+        )
+        return Finding(
+            "warning", "index", text, Fix("index them, as `commonplace index` does", index)
+        )
     if status.stale > 0:
         text += f"; {counted(status.stale, 'change')} for the next search or `commonplace index`"
     return Finding("ok", "index", text)

@@ -144,7 +144,7 @@ class Context:
         """
         values = self.workspace, self.config, self.agent or agent
         given = {option: value for option, value in zip(_WHOSE, values, strict=True) if value}
-        return suggesting(text, given, self._commands, self.plugin_host)
+        return suggesting(text, given, self._commands, self.plugin_host, self.env)
 
     def on_a_line(self, text: str) -> str:
         """The same on one line, without what steers a terminal."""
@@ -331,12 +331,15 @@ def suggesting(
     given: Mapping[str, str],
     commands: Sequence[str],
     host: Callable[[], PluginHost],
+    env: Mapping[str, str] = os.environ,
 ) -> str:
     """``text`` in which each command of ours has the options ``given``, unless it names its own.
 
     So a command that is copied from a message acts on the memory that the message is about. Only
     what stands where messages have their commands is one: prose and quoted text stay as they are.
-    ``commands`` are those of core; those of plugins are known to the ``host``.
+    ``commands`` are those of core; those of plugins are known to the ``host``. A change of the
+    configuration does not go to a file of another program, and the text then ends with what else
+    must be done.
     """
     if not given or "commonplace " not in text:
         return text
@@ -349,6 +352,7 @@ def suggesting(
     known = set(commands)
     with suppress(CommonplaceError, OSError, ValueError):  # such as a configuration of no such name
         known.update(host().ids("command"))
+    beside: list[str] = []
 
     def whose(found: re.Match[str]) -> str:
         before, after = text[: found.start()], text[found.end() :]
@@ -358,7 +362,29 @@ def suggesting(
         quoted = before.count('"') % 2 or before.count("“") > before.count("”")
         if fact or quoted or found[1] not in known - _ELSEWHERE:
             return found[0]
-        missing = [name for name in given if not re.search(rf"{name}[ =]", rest)]
+        unfit = _unfit(rest, given, env) if found[1] == "config" else {}
+        beside.extend(words for words in unfit.values() if words and words not in beside)
+        fit = (name for name in given if name not in unfit)
+        missing = [name for name in fit if not re.search(rf"{name}[ =]", rest)]
         return found[0] + "".join(f" {name} {quote(given[name])}" for name in missing)
 
-    return re.sub(_SUGGESTED, whose, text)
+    return "; ".join([re.sub(_SUGGESTED, whose, text), *beside])
+
+
+def _unfit(rest: str, given: Mapping[str, str], env: Mapping[str, str]) -> dict[str, str]:
+    """The options that a change of the configuration cannot have, and what to do in their place.
+
+    ``rest`` is what follows the name of the command.
+    """
+    import re
+
+    from commonplace.config.paths import beside_the_originals, is_never_written
+
+    change = re.match(r" (?:un)?set (\S+)", rest)
+    found = {}
+    if change and change[1].startswith("memory."):
+        found["--agent"] = ""  # no setting of one agent
+    file = given.get("--config")
+    if change and file and is_never_written(file, env):
+        found["--config"] = beside_the_originals(file, "--config", env)
+    return found

@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from commonplace.config import paths
-from commonplace.config.defaults import ORIGINAL_NAMES
 from commonplace.config.document import Shapes, read_document, read_sections
 from commonplace.config.json5 import UnreadableError, is_blank, parse_json5, read_text
 from commonplace.config.reading import Layer, Reader, TooManyProblemsError, key_path
@@ -68,7 +67,8 @@ class Change(NamedTuple):
 class ConfigFile:
     """One file that may be changed; ``role`` is ``workspace`` for a workspace's own.
 
-    ``absence`` returns why no plugin registers an id of a kind, or ``""``. Raises
+    ``absence`` returns why no plugin registers an id of a kind, or ``""``. ``named_by`` is the
+    option or the variable by which this file is read, if any. Raises
     :class:`~commonplace.errors.CallerError` for the original's own files, and
     :class:`~commonplace.errors.ConfigError` for one that cannot be read.
     """
@@ -80,18 +80,20 @@ class ConfigFile:
         env: Mapping[str, str],
         classes: Callable[[str], type | None],
         absence: Callable[[str, str], str],
+        named_by: str = "",
     ) -> None:
         self.path = paths.absolute(path, env)
         self._env = env
         self._classes = classes
         self._absence = absence
         self._real = os.path.realpath(self.path)
-        name = os.path.basename(self._real)
-        if paths.is_originals(self.path, env) or name in ORIGINAL_NAMES:
+        if paths.is_never_written(self.path, env):
+            own = f"leave out --file: what {paths.user_file(env)} says counts more"
             raise CallerError(
                 f"{self.path} belongs to another program, and is never written",
-                hint=f"leave out --file: what {paths.user_file(env)} says counts more",
+                hint=paths.beside_the_originals(path, named_by, env) if named_by else own,
             )
+        name = os.path.basename(self._real)
         self._workspace = os.path.dirname(self.path) if name == paths.WORKSPACE_FILE else ""
         self._bom = False
         self._text = ""

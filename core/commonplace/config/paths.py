@@ -113,6 +113,28 @@ def is_originals(path: str, env: Mapping[str, str]) -> bool:
     return any(real.startswith(os.path.join(os.path.realpath(folder), "")) for folder in folders)
 
 
+def is_never_written(path: str, env: Mapping[str, str]) -> bool:
+    """Whether ``path`` is a configuration file of another program, by its folder or its name."""
+    return is_originals(path, env) or os.path.basename(os.path.realpath(path)) in ORIGINAL_NAMES
+
+
+def beside_the_originals(path: str, named_by: str, env: Mapping[str, str]) -> str:
+    """How settings of the user's own count beside those of ``path``, a file of the original.
+
+    Named by ``named_by``, an option or a variable, it is read instead of the user's own file.
+    """
+    from shlex import quote
+
+    found = original_file(env, openclaw_dirs(env))
+    if found and os.path.realpath(found) == os.path.realpath(absolute(path, env)):
+        verb = "unset" if named_by in VARIABLES else "leave out"
+        how = f"{verb} {named_by}, now and later: {path} is found without it, and"
+    else:
+        whole = quote(absolute(path, env))
+        how = f"set OPENCLAW_CONFIG_PATH={whole} instead of {named_by}, now and later: then"
+    return f"{how} what {user_file(env)} says counts more"
+
+
 def original_file(env: Mapping[str, str], folders: tuple[str, ...]) -> str:
     """The original's configuration file, or ``""`` if there is none."""
     if named := _folder(env, "OPENCLAW_CONFIG_PATH"):

@@ -49,13 +49,7 @@ def search_settings(
     notes = _sources(values)
     _weights(values)
     _chunking(values, strange=strange)
-    settings: SearchSettings = shape.build(values)
-    notes += [
-        f"memorySearch.{key}: bedrock is not supported; it embeds nothing"
-        for key, provider in (("provider", settings.provider), ("fallback", settings.fallback))
-        if provider == "bedrock"
-    ]
-    return settings, notes
+    return shape.build(values), notes
 
 
 def _sources(values: dict[tuple[str, ...], Any]) -> list[str]:

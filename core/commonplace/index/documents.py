@@ -283,6 +283,23 @@ def _growing(source: Source) -> GrowingSource | None:
     return cast("GrowingSource", source) if "growing" in source.capabilities else None
 
 
+def day_from(source: Source, ref: DocumentRef) -> str:
+    """The ISO day that ``source`` gives a document, or ``""``.
+
+    Of a document that grows only the beginning is read. Raises ``OSError`` if the document is gone
+    or cannot be read.
+    """
+    growing = _growing(source)
+    if growing is None:
+        document = read_of(source, ref)
+    else:
+        with growing.segments(ref) as segments:
+            document = next((segment.document for segment in segments or ()), None)
+    if document is None:
+        raise OSError("it is gone")
+    return document.day.isoformat() if document.day else ""
+
+
 def analyse_chunks(
     document: Document, *, chunker: Chunker, analyser: Analyser
 ) -> tuple[AnalysedChunk, ...]:

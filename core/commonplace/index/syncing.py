@@ -48,7 +48,8 @@ NO_NOTES = "there are no notes yet: write MEMORY.md or memory/*.md"
 
 _NAMED = 5  # unreadable notes that an answer names: an agent pays for each word
 
-_INLINE_DOCUMENTS = 20
+INLINE_DOCUMENTS = 20
+"""A search that meets more changed documents than these counts them, and indexes none first."""
 _INLINE_SECONDS = 0.2
 _LEASE_SECONDS = 30.0
 
@@ -314,7 +315,7 @@ def freshen(
         report = maintain_unasked(
             manager,
             paths=paths,
-            at_most=_INLINE_DOCUMENTS,
+            at_most=INLINE_DOCUMENTS,
             embed=False,
             deadline=Deadline.after(_INLINE_SECONDS),
             wait=0,

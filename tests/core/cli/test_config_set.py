@@ -169,6 +169,34 @@ def test_the_originals_files_are_never_written(run: Callable[..., Run], home: Pa
     assert ran.code != 0
     assert "never written" in ran.err
     assert original.read_text("utf-8") == "{}"
+    # What the error says instead, followed to the letter, is what counts.
+    assert f"fix: leave out --config, now and later: {original} is found without it" in ran.err
+    assert "--file" not in ran.err
+    assert run("config", "set", "query.maxResults", "10").code == 0
+    assert "10" in run("config", "show", "query.maxResults", "--workspace", str(home)).out
+
+
+def test_an_original_elsewhere_is_named_by_its_variable(
+    run: Callable[..., Run], home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = home / "else where" / "openclaw.json"
+    original.parent.mkdir()
+    original.write_text('{ agents: { defaults: { workspace: "notes" } } }', encoding="utf-8")
+    command = ["config", "set", "memory.recalls.trace", "true"]
+    for option in (["--config", str(original)], ["--file", str(original)]):
+        ran = run(*command, *option)
+        assert ran.code != 0
+        instead = f"fix: set OPENCLAW_CONFIG_PATH='{original}' instead of --config, now and later"
+        assert (instead in ran.err) == (option[0] == "--config")
+        assert ("fix: leave out --file: " in ran.err) == (option[0] == "--file")
+    monkeypatch.setenv("COMMONPLACE_CONFIG", str(original))
+    assert "instead of COMMONPLACE_CONFIG" in run(*command).err
+    monkeypatch.setenv("OPENCLAW_CONFIG_PATH", str(original))
+    assert "fix: unset COMMONPLACE_CONFIG, now and later" in run(*command).err
+    monkeypatch.delenv("COMMONPLACE_CONFIG")
+    assert run(*command).code == 0
+    assert "true" in run("config", "show", "memory.recalls.trace").out
+    assert str(original.parent / "notes") in run("config", "show", "workspace").out
 
 
 def test_a_setting_of_one_agent_goes_where_the_agent_is(

@@ -76,6 +76,31 @@ def test_a_first_index_is_made(fix: Callable[..., Ran]) -> None:
     assert fix("--quiet").out == "nothing to fix\n"
 
 
+def test_more_notes_than_a_search_brings_in_are_a_warning(
+    run: Callable[..., Ran], tmp_path: Path
+) -> None:
+    folder = tmp_path / "many"
+    folder.mkdir()
+
+    def write(first: int, last: int) -> None:
+        for number in range(first, last):
+            (folder / f"{number}.md").write_text(f"Note {number}.\n", encoding="utf-8")
+
+    write(0, 2)
+    run("index", "--workspace", str(folder))
+    write(2, 22)
+    ran = run("doctor", "--workspace", str(folder))
+    assert (ran.code, "warning" in ran.out) == (0, False)
+    write(22, 23)
+    ran = run("doctor", "--workspace", str(folder))
+    assert ran.code == 0
+    assert "2 notes, 2 chunks; 21 changes not indexed, too many for a search to bring in" in ran.out
+    assert f"fix: `commonplace doctor --workspace {folder} --fix`: index them, as " in ran.out
+    assert f"as `commonplace index --workspace {folder}` does\n" in ran.out
+    assert "fixed: indexed 21 notes" in run("doctor", "--fix", "--workspace", str(folder)).out
+    assert "warning" not in run("doctor", "--workspace", str(folder)).out
+
+
 def test_an_inconsistent_index_is_rebuilt(
     fix: Callable[..., Ran], run: Callable[..., Ran], workspace: str, index: Path
 ) -> None:
@@ -225,3 +250,40 @@ def test_a_fix_that_fails_is_reported_and_the_next_one_runs() -> None:
             ("fixed", "three", "done"),
         ]
         assert fixer.results[3:] == ([("fixed", "five", "dropped")] if unused else [])
+
+
+@pytest.mark.parametrize("fault", ["a missing folder", "an emptied workspace", "a note of bytes"])
+def test_status_and_doctor_end_alike(
+    run: Callable[..., Ran], tmp_path: Path, home: Path, fault: str
+) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    note = folder / "note.md"
+    note.write_text("A kettle.\n", encoding="utf-8")
+    run("index", "--workspace", str(folder))
+    if fault == "a missing folder":
+        config = home / ".config" / "commonplace" / "config.json5"
+        config.parent.mkdir(parents=True)
+        config.write_text('{ memory: { search: { extraPaths: ["../docs"] } } }', encoding="utf-8")
+    elif fault == "an emptied workspace":
+        note.unlink()
+    else:
+        (folder / "other.md").write_bytes(bytes(range(256)) * 9)
+    doctor = run("doctor", "--workspace", str(folder))
+    assert (doctor.code, doctor.out.count("problem  notes: ")) == (1, 1)
+    for options in ([], ["--deep"], ["--json"]):
+        assert run("status", "--workspace", str(folder), *options).code == 1
+
+
+def test_a_provider_that_no_plugin_has_is_one_warning(
+    run: Callable[..., Ran], workspace: str, home: Path
+) -> None:
+    run("index", "--workspace", workspace)
+    config = home / ".config" / "commonplace" / "config.json5"
+    config.parent.mkdir(parents=True)
+    config.write_text('{ memory: { search: { provider: "bedrock" } } }', "utf-8")
+    for command in (["config", "check"], ["doctor"]):
+        ran = run(*command, "--workspace", workspace)
+        (warning,) = (line for line in ran.out.splitlines() if line.startswith("warning"))
+        assert "provider: there is no provider 'bedrock' (there is " in warning
+    assert "there is no provider 'bedrock'" in run("status", "--workspace", workspace).out

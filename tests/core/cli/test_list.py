@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from typing import TYPE_CHECKING, Any
@@ -108,3 +109,65 @@ def test_ten_thousand_notes_are_listed_from_their_files_alone(
     ran = run("list", "--workspace", str(tmp_path / "many"))
     assert len(ran.out.splitlines()) == 10_000
     assert not os.path.exists(os.path.join(os.environ["HOME"], ".local", "state"))
+
+
+@pytest.fixture
+def conversations(home: Path) -> Path:
+    """The folder of two sessions beside a note of a day; one has its day in its messages alone."""
+    folder = home / ".openclaw" / "agents" / "main" / "sessions"
+    memory = home / ".openclaw" / "workspace" / "memory"
+    folder.mkdir(parents=True)
+    memory.mkdir(parents=True)
+    (memory / "2026-11-21.md").write_text("- Bread.\n", encoding="utf-8")
+    (home / ".openclaw" / "openclaw.json").write_text(
+        '{ agents: { defaults: { memorySearch: { provider: "none", '
+        'sources: ["memory", "sessions"], experimental: { sessionMemory: true } } } } }',
+        encoding="utf-8",
+    )
+    for name, day in (("0a1b", "2026-11-21"), ("0c2d", "2026-10-02")):
+        said = {"role": "user", "content": [{"type": "text", "text": "How is espresso made?"}]}
+        record = {"type": "message", "timestamp": f"{day}T09:00:00Z", "message": said}
+        (folder / f"{name}.jsonl").write_text(json.dumps(record) + "\n", encoding="utf-8")
+    return folder
+
+
+def test_the_day_of_a_conversation_is_read_where_its_source_is_asked_for(
+    run: Callable[..., Run], conversations: Path
+) -> None:
+    suggested = run("search", "after:2026-11-21 source:sessions").err
+    command = "commonplace list --source sessions --after 2026-11-21"
+    assert f"`{command}`" in suggested
+    ran = run(*command.split()[1:])
+    assert (ran.code, ran.err) == (0, "")
+    assert [line.split()[0::3] for line in ran.out.splitlines()] == [
+        ["2026-11-21", "sessions/0a1b.jsonl"]
+    ]
+    (conversations / "0a1b.jsonl").unlink()
+    (conversations / "0a1b.jsonl").mkdir()
+    assert "no notes like that" in run(*command.split()[1:]).err
+
+
+def test_conversations_that_are_left_out_are_counted_with_the_command_that_lists_them(
+    run: Callable[..., Run], conversations: Path
+) -> None:
+    ran = run("list", "--before", "2026-11-21")
+    assert [line.split()[-1] for line in ran.out.splitlines()] == ["memory/2026-11-21.md"]
+    assert ran.err == (
+        "note: 2 documents of sessions without a day in the name left out; to read the days: "
+        "`commonplace list --source sessions --before 2026-11-21`\n"
+    )
+
+
+def test_a_conversation_that_cannot_be_read_is_named(
+    run: Callable[..., Run], conversations: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object) -> str:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("commonplace.index.documents.day_from", refused)
+    ran = run("list", "--source", "sessions", "--before", "2026-11-21")
+    assert ran.out == ""
+    words = (
+        "2 documents left out, as the day cannot be read: sessions/0a1b.jsonl: Permission denied"
+    )
+    assert words in ran.err

@@ -97,3 +97,30 @@ def test_errors_notes_and_checks_suggest_what_acts_on_the_same_memory(
     undo = remembered.err[remembered.err.index("undo ") :].split()
     assert run("undo", *whose, undo[-1]).code == 0
     assert f"commonplace undo {added} " not in run("remember", "x", "--workspace", workspace).err
+
+
+def test_a_change_of_the_configuration_is_one_that_can_be_made(
+    run: Callable[..., Ran], workspace: str, home: Path
+) -> None:
+    original = home / ".openclaw" / "openclaw.json"
+    original.parent.mkdir()
+    text = f'{{ agents: {{ defaults: {{ workspace: "{workspace}" }} }} }}'
+    original.write_text(text, encoding="utf-8")
+    for question, setting in ((["why", "kettle"], "trace"), (["dream"], "enabled")):
+        note = run(*question, "--config", str(original), "--agent", "main").err
+        change = f"commonplace config set memory.recalls.{setting} true"
+        assert f": {change}; leave out --config, now and later: {original} is found" in note
+        assert run(*change.split()[1:]).code == 0
+        assert "recalls" in run(*question, "--config", str(original)).err
+    assert run("why", "kettle").err == ""
+
+
+def test_a_setting_of_memory_is_not_changed_for_one_agent(
+    run: Callable[..., Ran], workspace: str
+) -> None:
+    whose = ["--workspace", workspace, "--agent", "main"]
+    note = run("why", "kettle", *whose).err
+    change = f"commonplace config --workspace {workspace} set memory.recalls.trace true"
+    assert change in note
+    assert run(*change.split()[1:]).code == 0
+    assert "memory.recalls.trace" not in run("why", "kettle", *whose).err

@@ -537,8 +537,3 @@ def test_a_name_that_looks_like_a_slip_is_warned_of(
     (warning,) = settings.warnings
     assert "did you mean" in warning
     assert name not in warning
-
-
-def test_bedrock_is_warned_of(load: Callable[..., Settings]) -> None:
-    (warning,) = load(config={"memory": {"search": {"provider": "bedrock"}}}).warnings
-    assert "bedrock" in warning

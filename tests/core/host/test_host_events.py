@@ -287,12 +287,12 @@ def test_a_rewriter_that_hangs_leaves_most_of_the_time_to_the_search(
     else:
         host = PluginHost([], env={})
         host.register(rewriter(lambda _query: come_back.wait(60)), name="hanging")
-    deadline, failed = Deadline.after(0.3), list[str]()
+    deadline, failed = Deadline.after(0.9), list[str]()
     assert host.rewrite_query("a", deadline, failed) == "a"
-    assert deadline.remaining() > 0.1
+    assert deadline.remaining() > 0.3
     (line,) = failed
     assert re.search(
-        r"the hook commonplace_rewrite_query of \w+.* did not answer within 0\.1 s", line
+        r"the hook commonplace_rewrite_query of \w+.* did not answer within 0\.[23]\d* s", line
     )
     assert host.notices() == (line,)
     come_back.set()

@@ -88,12 +88,15 @@ def _change(args: Namespace, context: Context) -> int:
     from commonplace.config import paths
     from commonplace.config.change import ConfigFile
 
-    named = context.config or paths.given(context.env, "COMMONPLACE_CONFIG")
+    variable = "COMMONPLACE_CONFIG"
+    named = context.config or paths.given(context.env, variable)
+    option = "--config" if context.config else variable if named else ""
     file = ConfigFile(
         args.file or named or paths.user_file(context.env),
         env=context.env,
         classes=context.section_classes(),
         absence=context.plugin_host().absence,
+        named_by="" if args.file else option,
     )
     agent = context.agent or ""
     if args.action == "set":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from commonplace.cli.parser import UsageError, argument, positive_int
@@ -12,9 +13,11 @@ from commonplace.model.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Sequence
 
     from commonplace.cli.context import Context
     from commonplace.files.roots import FileStamp
+    from commonplace.memory import Memory
     from commonplace.model.documents import DocumentRef
 
 
@@ -53,22 +56,24 @@ class ListCommand:
 
     def configure(self, parser: ArgumentParser) -> None:
         """Add the arguments."""
-        argument(parser, "--source", "NAME", "only those of a source: memory")
+        argument(parser, "--source", "NAME", "only those of a source: memory, sessions")
         argument(parser, "--tag", "TAG", "only notes with this tag")
-        about = "only notes of that day or later: 2026-10, 7d, yesterday"
+        about = "only notes of that day or later: 2026-10, 7d, yesterday; sessions with --source"
         argument(parser, "--after", "DAY", about)
         argument(parser, "--before", "DAY", "only notes of that day or earlier")
 
     def run(self, args: Namespace, context: Context) -> int:
         """Read the notes, not the index, and print a line for each."""
         with context.open_memory() as memory:
+            zone = memory.settings.search.query.time_zone or ""
+            after, before = _day(args.after, "--after", zone), _day(args.before, "--before", zone)
             refs = memory.notes()
             sources = tuple(dict.fromkeys(ref.source for ref in refs))
             if args.source:
                 refs = tuple(ref for ref in refs if ref.source == args.source)
             found = [*map(_listed, refs)]
-            zone = memory.settings.search.query.time_zone or ""
-        after, before = _day(args.after, "--after", zone), _day(args.before, "--before", zone)
+            if (after or before) and not args.tag:
+                found = _with_days(found, refs, memory, args, context)
         if args.tag:
             from commonplace.text.notes import folded_tag
 
@@ -83,6 +88,53 @@ class ListCommand:
         elif not found:
             context.note("no notes" + (" like that" if refs else ""))
         return 0
+
+
+def _with_days(
+    found: list[Listed],
+    refs: Sequence[DocumentRef],
+    memory: Memory,
+    args: Namespace,
+    context: Context,
+) -> list[Listed]:
+    """``found`` with the days that sources alone know: of a conversation, by its first message.
+
+    That takes too long for all conversations unless they are what is asked for.
+    """
+    unknown = {
+        note.path: ref
+        for note, ref in zip(found, refs, strict=True)
+        if not (note.day or (_is_note(ref) and os.path.isfile(ref.location)))
+    }
+    if not unknown:
+        return found
+    if not args.source:
+        sources = [ref.source for ref in unknown.values()]
+        for name in dict.fromkeys(sources):
+            options = (("--source", name), ("--after", args.after), ("--before", args.before))
+            asked = " ".join(f"{option} {quote(value)}" for option, value in options if value)
+            context.note(
+                f"{counted(sources.count(name), 'document')} of {name} without a day in the name "
+                f"left out; to read the days: `commonplace list {asked}`"
+            )
+        return found
+    from commonplace.assembly import make_sources
+    from commonplace.index.documents import day_from
+
+    source = next(
+        one for one in make_sources(memory.host, memory.settings)[0] if one.id == args.source
+    )
+    days: dict[str, str] = {}
+    unread: list[str] = []
+    for path, ref in unknown.items():
+        try:
+            days[path] = day_from(source, ref)
+        except OSError as error:
+            unread.append(f"{path}: {error.strerror or error}")
+    if unread:
+        number = counted(len(unread), "document")
+        context.note(f"{number} left out, as the day cannot be read: {unread[0]}")
+    return [note._replace(day=note.day or days.get(note.path, "")) for note in found]
 
 
 class RecentCommand:
@@ -160,7 +212,7 @@ def _listed(ref: DocumentRef) -> Listed:
         changed=_file(ref).mtime_ns / 1e9,
         size=_file(ref).size,
     )
-    text = _text(ref.location) if ref.path.lower().endswith(_NOTES) else ""
+    text = _text(ref.location) if _is_note(ref) else ""
     if not text:
         return facts
     from commonplace.text.notes import note_facts
@@ -174,6 +226,10 @@ def _listed(ref: DocumentRef) -> Listed:
         first_line=line,
         tags=said.tags,
     )
+
+
+def _is_note(ref: DocumentRef) -> bool:
+    return ref.path.lower().endswith(_NOTES)
 
 
 def _text(location: str) -> str:

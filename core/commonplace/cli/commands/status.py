@@ -98,7 +98,8 @@ def _one(memory: Memory, args: Namespace, context: Context) -> tuple[bool, dict[
     else:
         _show(status, context, _details(status, memory) if args.verbose else ())
     broken = any(finding.state == "problem" for finding in status.findings)
-    return not (status.problems or broken or not status.available), facts
+    unseen = status.failed_roots or status.unreadable  # problems, as `doctor` says
+    return not (status.problems or broken or unseen or not status.available), facts
 
 
 def _details(status: Status, memory: Memory) -> Iterator[tuple[str, str]]:

@@ -157,6 +157,31 @@ class TestProcess:
         assert answers[2]["result"]["isError"] is True
         assert "bad.json5" in answers[2]["result"]["content"][0]["text"]
 
+    @pytest.mark.parametrize("named", [["--agents", "main,nope"], ["--agent", "nope"]])
+    def test_an_agent_that_is_not_configured_is_a_mistake_at_the_start(
+        self, command: Sequence[str], env: dict[str, str], tmp_path: Any, named: list[str]
+    ) -> None:
+        config = tmp_path / "config.json5"
+        config.write_text("{agents: {list: [{id: 'main'}, {id: 'desk'}]}}")
+        options = ["--config", str(config), *named]
+        ran = subprocess.run(
+            [*command, *options], input=b"", capture_output=True, env=env, check=False, timeout=60
+        )
+        assert (ran.returncode, ran.stdout) == (2, b"")
+        assert "no agent 'nope' is configured" in ran.stderr.decode()
+        assert "the agents are main, desk" in ran.stderr.decode()
+
+    @pytest.mark.parametrize("config", ["{agents: 3}", "{", None])
+    def test_a_wrong_configuration_is_no_reason_not_to_start(
+        self, exchange: Callable[..., list[Json]], tmp_path: Any, config: str | None
+    ) -> None:
+        if config is not None:
+            (tmp_path / "bad.json5").write_text(config)
+        options = ["--agents", "main,desk", "--config", str(tmp_path / "bad.json5")]
+        (answer,) = exchange(ask(1, "tools/call", **SEARCH), options=options)
+        assert answer["result"]["isError"] is True
+        assert "bad.json5" in answer["result"]["content"][0]["text"]
+
     def test_several_agents_are_served_by_one(self, exchange: Callable[..., list[Json]]) -> None:
         search = {"query": "staging port", "maxResults": 1}
         lines = [

@@ -123,6 +123,28 @@ class TestProcess:
         assert sorted(codes) == sorted([-32700] * 4 + [-32600] * 4 + [-32602])
         assert "tools" in by_id(answers)[4]["result"]
 
+    def test_a_message_that_is_too_long_is_refused_by_its_id(
+        self, exchange: Callable[..., list[Json]]
+    ) -> None:
+        long = b'{"text":"' + b'\\"id\\":8} ' * (LONGEST_LINE // 9) + b'"}'
+        answers = exchange(
+            b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":' + long + b"}\n",
+            b' { "id" : "a\\u0062", "method":"ping", "params":' + long + b"}\n",
+            b'{"method":"ping","params":' + long + b', "jsonrpc":"2.0", "id": 2 }\r\n',
+            # Not for certain, no request, or none at all.
+            b'{"method":"ping","params":' + long + b',"id":3,"more":{}}\n',
+            b'{"method":"ping","params":{"id":4},"more":' + long + b"}\n",
+            b'{"jsonrpc":"2.0","id":5,"result":' + long + b"}\n",
+            b'{"method":"ping","id":06,"params":' + long + b"}\n",
+            b'{"method":"ping","id":true,"params":' + long + b"}\n",
+            b'[{"method":"ping","id":7}' + b" " * LONGEST_LINE + b"]\n",
+            ask(9, "tools/list"),
+        )
+        assert [answer["id"] for answer in answers[:3]] == [1, "ab", 2]
+        assert [answer["id"] for answer in answers[3:-1]] == [None] * 6
+        assert {answer["error"]["code"] for answer in answers[:-1]} == {-32600}
+        assert answers[-1]["id"] == 9
+
     def test_an_index_is_built_with_progress(self, env: Mapping[str, str], tmp_path: Any) -> None:
         fresh = {**env, "COMMONPLACE_STATE_DIR": str(tmp_path / "state")}
         (tmp_path / "memory").mkdir()

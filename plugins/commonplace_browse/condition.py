@@ -7,6 +7,7 @@ import threading
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
+from commonplace import UnavailableError
 from commonplace.plugin import NamedTuple
 from commonplace_browse.changing import diff_of_text
 
@@ -70,7 +71,7 @@ class Audited(NamedTuple):
 
 
 class Condition(NamedTuple):
-    """What the page shows; ``note_bytes`` is -1 where files have no size."""
+    """What the page shows; ``note_bytes`` is -1 where the notes cannot be listed."""
 
     status: Status
     note_bytes: int
@@ -80,13 +81,21 @@ class Condition(NamedTuple):
 def condition_of(memory: Memory, library: Library, *, deep: bool) -> Condition:
     """The condition of ``memory``; ``deep`` asks providers and checks the index."""
     status = memory.status(deep=deep)
+    return Condition(status, _note_bytes(library), deep)
+
+
+def _note_bytes(library: Library) -> int:
+    try:
+        refs = library.refs()
+    except UnavailableError:  # the status says why: the page is for exactly that
+        return -1
     size = 0
-    for ref in library.refs():
+    for ref in refs:
         try:
             size += os.stat(ref.location).st_size
         except (OSError, ValueError):
             continue
-    return Condition(status, size, deep)
+    return size
 
 
 def audited(run: Callable[..., Mapping[str, Any]], *, searched: bool) -> Audited:

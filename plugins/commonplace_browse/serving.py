@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 
 _FIRST_SECONDS = 1.0
-_TRIES = 60
 _SWITCH_SECONDS = 0.0003
 
 
@@ -132,10 +131,10 @@ def _named(context: Context) -> Namespace:
 
 
 def _open(context: Context, listeners: list[Callable[[], None]]) -> Memory:
-    def synced(event: SyncEvent) -> None:
-        if event.report is not None and event.report.changed:
-            for listener in listeners:
-                listener()
+    def synced(_: SyncEvent) -> None:
+        # Also one that changed nothing: it may be the one that found a folder away, or back.
+        for listener in listeners:
+            listener()
 
     return Memory.open(
         workspace=context.workspace,
@@ -163,24 +162,9 @@ def _index(memory: Memory) -> Callable[[], Progress | None]:
         # Each full collection would look at what these have loaded, for 50 to 100 ms of a search.
         gc.collect()
         gc.freeze()
-        for _ in range(_TRIES):
-            if _trust_watching(memory):
-                break
-            pause(_FIRST_SECONDS)
 
     threading.Thread(target=run, daemon=True, name="browse-index").start()
     return lambda: latest[0] if latest else None
-
-
-def _trust_watching(memory: Memory) -> bool:
-    """Let searches compare no files where the system notices every change: each key is a search."""
-    state = memory.sync_state
-    if state is None or state.watching != "native":
-        return False
-    search = memory.settings.search
-    quiet = search.evolve(sync=search.sync.evolve(on_search=False))
-    memory.settings = memory.settings.evolve(search=quiet)
-    return True
 
 
 def _open_browser(address: str) -> None:

@@ -67,6 +67,8 @@ class McpCommand:
         agents = [name.strip() for name in (args.agents or context.agent or "").split(",")]
         if args.agents and not all(agents):
             raise UsageError("--agents names an empty agent", hint="--agents main,work")
+        if any(agents):  # one that is not there would fail the resources of all
+            context.check_agents(agents)
         import logging
 
         from commonplace_mcp.surface import Surface

@@ -7,6 +7,7 @@ another ``Host`` or a foreign ``Origin`` are refused, so that no web page reache
 from __future__ import annotations
 
 import asyncio
+import logging
 import secrets
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 PATH = "/mcp"
 LEAST_TOKEN = 16
 """Characters of a token; shorter ones can be guessed."""
+
+_LOGGERS = "mcp.server.streamable_http", "uvicorn.error"
+"""What logs failed requests: of the older era of the protocol, and of the newer one."""
 
 
 def serve(
@@ -82,9 +86,19 @@ def serve(
     config = uvicorn.Config(
         _with_token(app, token) if token else app, log_level="warning", lifespan="on"
     )
+    for name in _LOGGERS:
+        logging.getLogger(name).addFilter(_is_worth_logging)
     ready(f"http://{shown_host(host)}:{number}{PATH}")
     with listening:
         asyncio.run(uvicorn.Server(config).serve(sockets=[listening]))
+
+
+def _is_worth_logging(record: logging.LogRecord) -> bool:
+    """Whether it is anything but a client that went away in the middle of its request."""
+    from starlette.requests import ClientDisconnect
+
+    error = record.exc_info[1] if record.exc_info else None
+    return not isinstance(error, ClientDisconnect)
 
 
 def sdk_server(surface: Surface) -> Any:

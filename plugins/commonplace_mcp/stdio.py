@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import threading
 import time
@@ -36,6 +37,14 @@ if TYPE_CHECKING:
 
 LONGEST_LINE = 4 << 20
 """Bytes of a message; a longer one is refused and skipped."""
+
+_LOOKED_AT = 1024
+"""Bytes at either end of such a message in which its id is looked for."""
+
+_PLAIN = rb'("(?:[^"\\]|\\.)*"|[\w.+-]+)'
+_PAIR = re.compile(rb'\s*"(\w+)"\s*:\s*' + _PLAIN + rb"\s*,")
+# A quotation mark behind a comma or a space begins no word within a text: it would be escaped.
+_LAST_ID = re.compile(rb'[,\s]"id"\s*:\s*' + _PLAIN + rb"\s*}\s*$")
 
 SECONDS_TO_FINISH = 5.0
 """For requests that are running when the client closes its end."""
@@ -72,9 +81,9 @@ class StdioServer:
             if not line:
                 break
             if len(line) > LONGEST_LINE:
-                self._skip_rest(line)
+                id_ = _id_of_long(line, self._skip_rest(line))
                 error = ProtocolError(INVALID_REQUEST, f"a message has over {LONGEST_LINE} bytes")
-                self._write(error_message(None, error))
+                self._write(error_message(id_, error))
             elif line.strip():
                 self._take(line)
         for _ in self._threads:
@@ -86,9 +95,13 @@ class StdioServer:
             self._end_batch(number)  # what is done of it
         self._gone = True
 
-    def _skip_rest(self, line: bytes) -> None:
+    def _skip_rest(self, line: bytes) -> bytes:
+        """Skip what follows ``line`` on its line; how that ends."""
+        end = line[-_LOOKED_AT:]
         while line and not line.endswith(b"\n"):
             line = self._reader.readline(LONGEST_LINE)
+            end = (end + line)[-_LOOKED_AT:]
+        return end
 
     def _take(self, line: bytes) -> None:
         message: Json = {}
@@ -228,6 +241,24 @@ def _id_in_batch(message: Json) -> str | int | None:
     if message.get("method") == "initialize":
         raise ProtocolError(INVALID_REQUEST, "Invalid request: initialize stands alone")
     return request_id(message)
+
+
+def _id_of_long(start: bytes, end: bytes) -> str | int | None:
+    """The id of a request that is too long to be parsed, before or behind what is long in it.
+
+    Without it the caller would wait for an answer. ``None`` where it is not certain.
+    """
+    plain: dict[bytes, bytes] = {}
+    start, at = start[:_LOOKED_AT].lstrip(), 1
+    while start.startswith(b"{") and (pair := _PAIR.match(start, at)) is not None:
+        plain[pair[1]], at = pair[2], pair.end()
+    if (last := _LAST_ID.search(end)) is not None:
+        plain[b"id"] = last[1]
+    try:  # without a method it is a response, whose id is of a request of ours
+        id_ = json.loads(plain[b"id"]) if b"method" in plain else None
+    except (KeyError, ValueError):
+        return None
+    return id_ if isinstance(id_, str | int) and not isinstance(id_, bool) else None
 
 
 def _refusal(message: object, error: ProtocolError) -> Json:

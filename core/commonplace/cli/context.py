@@ -191,6 +191,21 @@ class Context:
             "sections": self.section_classes(),
         }
 
+    def check_agents(self, names: Iterable[str]) -> None:
+        """Raise :class:`~commonplace.errors.ConfigError` for an agent that is not configured.
+
+        What is wrong with the configuration itself is reported when a memory is opened.
+        """
+        from commonplace.config.paths import listed_agent
+        from commonplace.config.resolve import resolve
+
+        settings = resolve(
+            workspace=self.workspace, agent="main", config=self.config, env=self.env, needed=False
+        ).settings
+        if settings is not None:
+            for name in names:
+                listed_agent(name, settings.agents)
+
     @property
     def whose(self) -> dict[str, str]:
         """Agent and workspace of the opened memory, with which results in JSON begin."""

@@ -269,15 +269,20 @@ def find_agent(agent: str | None, env: Mapping[str, str], agents: Agents) -> tup
     named = agent or given(env, "COMMONPLACE_AGENT")
     if not named:
         return agents.default, "configuration" if agents.ids else "default"
+    id_ = listed_agent(named, agents.ids)
+    return id_, "argument" if agent else "environment variable COMMONPLACE_AGENT"
+
+
+def listed_agent(named: str, ids: tuple[str, ...]) -> str:
+    """The id of the agent that is ``named``, one of ``ids``; raises as :func:`find_agent`."""
     id_ = checked_agent(named)
-    if agents.ids and id_ not in agents.ids and id_ != "main":
-        close = suggest(id_, agents.ids)
+    if ids and id_ not in ids and id_ != "main":
+        close = suggest(id_, ids)
         meant = f"did you mean {close!r}? " if close else ""
         raise ConfigError(
-            f"no agent {id_!r} is configured",
-            hint=f"{meant}the agents are {', '.join(agents.ids)}",
+            f"no agent {id_!r} is configured", hint=f"{meant}the agents are {', '.join(ids)}"
         )
-    return id_, "argument" if agent else "environment variable COMMONPLACE_AGENT"
+    return id_
 
 
 def find_workspace(

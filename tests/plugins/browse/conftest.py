@@ -88,17 +88,32 @@ def keep_evaluations() -> Callable[[dict[str, str], str], None]:
 
 
 @pytest.fixture
-def make_browser(memory: Memory, notes: Path, env: dict[str, str]) -> Callable[..., Browser]:
+def make_browser(
+    request: pytest.FixtureRequest, notes: Path, env: dict[str, str]
+) -> Callable[..., Browser]:
     for name in ("starlette", "jinja2", "markdown_it", "nh3", "httpx"):
         pytest.importorskip(name, reason="needs the extra browse")
     from commonplace_browse.app import make_app
     from commonplace_browse.guarding import Keys, loopback_names
 
-    def make(*, read_only: bool = False, used: Any = lambda: None, **more: str) -> Browser:
+    def make(
+        *,
+        memory: Memory | None = None,
+        listeners: list[Callable[[], None]] | None = None,
+        read_only: bool = False,
+        used: Any = lambda: None,
+        **more: str,
+    ) -> Browser:
         keys = Keys(8000)
         opened = Namespace(workspace=str(notes), config=None, agent=None, env={**env, **more})
         app = make_app(
-            memory, keys, names=loopback_names(), read_only=read_only, opened=opened, used=used
+            memory or request.getfixturevalue("memory"),
+            keys,
+            names=loopback_names(),
+            read_only=read_only,
+            opened=opened,
+            used=used,
+            listeners=listeners,
         )
         return Browser(app, keys)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import socket
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -36,8 +37,13 @@ HEADERS = {
 
 
 @contextmanager
-def served(command: Sequence[str], env: Mapping[str, str], *options: str) -> Iterator[str]:
-    """The address of a server on a free port; it ends by a signal, with code 0."""
+def served(
+    command: Sequence[str], env: Mapping[str, str], *options: str, logged: list[str] | None = None
+) -> Iterator[str]:
+    """The address of a server on a free port; it ends by a signal, with code 0.
+
+    What it has written to standard error by then is added to ``logged``.
+    """
     server = subprocess.Popen(
         [*command, "--http", "127.0.0.1:0", *options],
         env=env,
@@ -52,6 +58,8 @@ def served(command: Sequence[str], env: Mapping[str, str], *options: str) -> Ite
     finally:
         server.send_signal(signal.SIGTERM)
         _, err = server.communicate(timeout=30)
+        if logged is not None:
+            logged.append(err)
     assert server.returncode == 0, err
 
 
@@ -120,6 +128,25 @@ def test_another_name_is_accepted_where_it_is_allowed(
         for host, status in (("memory.example", 200), ("other.example", 421)):
             answer = httpx.post(address, json=BODY, headers={**HEADERS, "Host": host})
             assert answer.status_code == status
+
+
+@pytest.mark.parametrize("newer", [True, False])
+def test_a_client_that_goes_away_is_nothing_to_log(
+    command: Sequence[str], env: Mapping[str, str], *, newer: bool
+) -> None:
+    logged: list[str] = []
+    with served(command, env, logged=logged) as address:
+        place = httpx.URL(address)
+        with socket.create_connection((place.host, place.port or 0), timeout=30) as half:
+            headers = {**HEADERS, "Host": place.netloc.decode(), "Content-Length": "500"}
+            if not newer:
+                del headers["MCP-Protocol-Version"]
+            headers |= {"Content-Type": "application/json", "Expect": "100-continue"}
+            lines = ["POST /mcp HTTP/1.1", *(f"{key}: {one}" for key, one in headers.items())]
+            half.sendall("\r\n".join([*lines, "", "{"]).encode())
+            assert half.recv(100).startswith(b"HTTP/1.1 100")  # its body is being read
+        assert httpx.post(address, json=BODY, headers=HEADERS).status_code == 200
+    assert logged == [""]
 
 
 @pytest.mark.parametrize(

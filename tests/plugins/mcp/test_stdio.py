@@ -174,6 +174,28 @@ class TestProcess:
         assert sorted(codes) == sorted([-32700] * 4 + [-32600] * 4 + [-32602])
         assert "tools" in by_id(answers)[4]["result"]
 
+    def test_a_message_that_is_too_long_is_refused_by_its_id(
+        self, exchange: Callable[..., list[Json]]
+    ) -> None:
+        long = b'{"text":"' + b'\\"id\\":8} ' * (LONGEST_LINE // 9) + b'"}'
+        answers = exchange(
+            b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":' + long + b"}\n",
+            b' { "id" : "a\\u0062", "method":"ping", "params":' + long + b"}\n",
+            b'{"method":"ping","params":' + long + b', "jsonrpc":"2.0", "id": 2 }\r\n',
+            # Not for certain, no request, or none at all.
+            b'{"method":"ping","params":' + long + b',"id":3,"more":{}}\n',
+            b'{"method":"ping","params":{"id":4},"more":' + long + b"}\n",
+            b'{"jsonrpc":"2.0","id":5,"result":' + long + b"}\n",
+            b'{"method":"ping","id":06,"params":' + long + b"}\n",
+            b'{"method":"ping","id":true,"params":' + long + b"}\n",
+            b'[{"method":"ping","id":7}' + b" " * LONGEST_LINE + b"]\n",
+            ask(9, "tools/list"),
+        )
+        assert [answer["id"] for answer in answers[:3]] == [1, "ab", 2]
+        assert [answer["id"] for answer in answers[3:-1]] == [None] * 6
+        assert {answer["error"]["code"] for answer in answers[:-1]} == {-32600}
+        assert answers[-1]["id"] == 9
+
     def test_an_index_is_built_with_progress(self, env: Mapping[str, str], tmp_path: Any) -> None:
         fresh = {**env, "COMMONPLACE_STATE_DIR": str(tmp_path / "state")}
         (tmp_path / "memory").mkdir()
@@ -207,6 +229,31 @@ class TestProcess:
         assert len(answers[1]["result"]["tools"]) == 2
         assert answers[2]["result"]["isError"] is True
         assert "bad.json5" in answers[2]["result"]["content"][0]["text"]
+
+    @pytest.mark.parametrize("named", [["--agents", "main,nope"], ["--agent", "nope"]])
+    def test_an_agent_that_is_not_configured_is_a_mistake_at_the_start(
+        self, command: Sequence[str], env: dict[str, str], tmp_path: Any, named: list[str]
+    ) -> None:
+        config = tmp_path / "config.json5"
+        config.write_text("{agents: {list: [{id: 'main'}, {id: 'desk'}]}}")
+        options = ["--config", str(config), *named]
+        ran = subprocess.run(
+            [*command, *options], input=b"", capture_output=True, env=env, check=False, timeout=60
+        )
+        assert (ran.returncode, ran.stdout) == (2, b"")
+        assert "no agent 'nope' is configured" in ran.stderr.decode()
+        assert "the agents are main, desk" in ran.stderr.decode()
+
+    @pytest.mark.parametrize("config", ["{agents: 3}", "{", None])
+    def test_a_wrong_configuration_is_no_reason_not_to_start(
+        self, exchange: Callable[..., list[Json]], tmp_path: Any, config: str | None
+    ) -> None:
+        if config is not None:
+            (tmp_path / "bad.json5").write_text(config)
+        options = ["--agents", "main,desk", "--config", str(tmp_path / "bad.json5")]
+        (answer,) = exchange(ask(1, "tools/call", **SEARCH), options=options)
+        assert answer["result"]["isError"] is True
+        assert "bad.json5" in answer["result"]["content"][0]["text"]
 
     def test_several_agents_are_served_by_one(self, exchange: Callable[..., list[Json]]) -> None:
         search = {"query": "staging port", "maxResults": 1}

@@ -1,0 +1,53 @@
+"""What the pages show while the notes are watched, as the command serves them."""
+
+from __future__ import annotations
+
+import io
+import threading
+from argparse import Namespace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from commonplace.plugin import Context
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+AWAY = "the workspace cannot be listed"
+
+
+def test_a_workspace_that_goes_away_is_missed_on_every_page(
+    make_browser: Callable[..., Any],
+    notes: Path,
+    env: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("uvicorn", "watchfiles"):
+        pytest.importorskip(name, reason="needs the extras browse and watch")
+    from commonplace_browse import serving
+
+    monkeypatch.setattr(serving, "_FIRST_SECONDS", 0.0)
+    named = Namespace(workspace=str(notes), config=None, agent=None, json=False, format=None)
+    context = Context(named, out=io.StringIO(), err=io.StringIO(), env=env)
+    listeners: list[Callable[[], None]] = []
+    with serving._open(context, listeners) as memory:
+        browser = make_browser(memory=memory, listeners=listeners)
+        serving._index(memory)
+        for thread in threading.enumerate():
+            if thread.name == "browse-index":
+                thread.join(60)
+        assert "<mark>port</mark>" in browser.get("/?q=port")
+        assert "2026-10-12" in browser.get("/timeline")
+        elsewhere = notes.rename(notes.parent / "elsewhere")
+        assert AWAY in browser.get("/?q=port", 503)
+        assert AWAY in browser.get("/?q=port&part=hits", 503)
+        assert AWAY in browser.get("/agent?q=port")
+        memory.sync()  # as the watcher asks for, seconds later
+        assert AWAY in browser.get("/timeline", 503)
+        assert AWAY in browser.get("/", 503)
+        elsewhere.rename(notes)
+        assert "<mark>port</mark>" in browser.get("/?q=port")
+        memory.sync()
+        assert "2026-10-12" in browser.get("/timeline")

@@ -13,7 +13,7 @@ from pluggy import PluginManager
 
 from commonplace.hookspecs import Hooks
 from commonplace.host.discovery import CALLED
-from commonplace.host.registry import Failure, attempt
+from commonplace.host.failures import Failure, attempt
 from commonplace.model.plugins import GROUP, hookimpl
 from commonplace.resilience.bounded_call import Worker
 from commonplace.resilience.deadline import INFINITY, Deadline

@@ -12,7 +12,8 @@ from commonplace.errors import (
     reason_of,
 )
 from commonplace.host.discovery import CALLED, KINDS, Catalogue, check_kind, installed
-from commonplace.host.registry import Entry, Failure, Registry
+from commonplace.host.failures import Failure
+from commonplace.host.registry import Entry, Registry
 from commonplace.host.switches import SAFE
 from commonplace.resilience.deadline import INFINITY, NEVER
 

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve, field, frozen
 
-from commonplace.errors import PluginConflictError, PluginUnavailableError, how_to_install
+from commonplace.errors import PluginConflictError, PluginUnavailableError
 from commonplace.hookspecs import Hooks
 from commonplace.host.discovery import conflict
-from commonplace.host.registry import Failure, attempt
-from commonplace.host.switches import api_hint, canonical, switch_hint
+from commonplace.host.failures import Failure, attempt, library_hint
+from commonplace.host.switches import api_hint, switch_hint
 from commonplace.resilience.bounded_call import Worker
 from commonplace.resilience.deadline import Deadline
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from commonplace.host.discovery import Catalogue, EntryPoint
     from commonplace.host.registry import Registry
@@ -91,6 +91,27 @@ def error_of(entry: EntryPoint, failure: Failure) -> PluginUnavailableError | Pl
     return PluginUnavailableError(
         f"{entry.kind} {entry.id!r} of {entry.origin} failed to load: {failure.error}",
         hint=_hint(entry, failure.cause),
+    )
+
+
+def fault_of(
+    plugins: Iterable[PluginInfo], name: str, error: BaseException
+) -> PluginUnavailableError:
+    """The error to raise where the code of the part ``name`` of ``plugins`` raised ``error``.
+
+    Raises ``error`` again where it is the user's Ctrl-C.
+    """
+    from commonplace.resilience.bounded_call import failure_of
+
+    words = failure_of(error)
+    info = next(info for info in plugins if info.name == name)
+    origin = f"{info.distribution} {info.version}".rstrip()
+    hint = library_hint(error, info.module, info.distribution)
+    return PluginUnavailableError(
+        f"{info.kind} {info.id!r} of {info.module} ({origin}) failed: {words}",
+        hint=hint
+        or f"this is a bug in {info.distribution}: run it again with COMMONPLACE_DEBUG=1 for the "
+        "traceback to report",
     )
 
 
@@ -181,29 +202,5 @@ def _hint(entry: EntryPoint, cause: BaseException | None) -> str:
             f"set plugins.entries.{entry.id}.enabled to false, or leave out all plugins of third "
             "parties: --safe"
         )
-    if isinstance(cause, ImportError) and cause.name:
-        library = cause.name.partition(".")[0]
-        if library != entry.module.partition(".")[0]:
-            extras = entry.extras or _extra_with(library, entry.distribution)
-            if extras:
-                return how_to_install(f"{entry.distribution}[{extras}]")
-            return f"install {library}, which {entry.distribution} needs"
-    return "see the traceback: commonplace plugins --json"
-
-
-def _extra_with(library: str, distribution: str) -> str:
-    """The extra of ``distribution`` that brings ``library``, or ``""``."""
-    from importlib.metadata import PackageNotFoundError, requires
-
-    try:
-        requirements = requires(distribution) or []
-    except (PackageNotFoundError, ValueError):
-        return ""
-    for requirement in requirements:
-        name, _, condition = requirement.partition(";")
-        _, extra, value = condition.partition("extra ==")
-        for stop in " <>=!~[(@":
-            name = name.partition(stop)[0]
-        if extra and canonical(name) == canonical(library):
-            return value.strip(" ()").split()[0].strip("'\"")
-    return ""
+    hint = library_hint(cause, entry.module, entry.distribution, entry.extras)
+    return hint or "see the traceback: commonplace plugins --json"

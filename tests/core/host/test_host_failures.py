@@ -17,8 +17,9 @@ from commonplace.errors import (
     how_to_install,
 )
 from commonplace.host.discovery import KINDS, Catalogue, EntryPoint
+from commonplace.host.failures import Failure
 from commonplace.host.host import PluginHost
-from commonplace.host.registry import Entry, Failure, Registry
+from commonplace.host.registry import Entry, Registry
 from commonplace.host.reports import PluginInfo, describe, with_readiness
 from commonplace.model.plugins import Probe, hookimpl
 from commonplace.resilience.deadline import Deadline
@@ -219,7 +220,7 @@ def test_a_factory_that_hangs_is_given_up(kind: Kind, monkeypatch: pytest.Monkey
     def hook(register: Any) -> None:
         REGISTER[kind](register, lambda *_: come_back.wait(60))
 
-    monkeypatch.setattr("commonplace.host.registry.FACTORY_SECONDS", 0.01)
+    monkeypatch.setattr("commonplace.host.failures.FACTORY_SECONDS", 0.01)
     host = PluginHost([], env={})
     plugin = ModuleType("sleepy")
     setattr(plugin, KINDS[kind], hook)

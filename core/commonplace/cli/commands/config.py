@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.cli.parser import DONE, NOT_VALID, UsageError, argument, flag
+from commonplace.cli.context import UsageError
+from commonplace.cli.parser import DONE, NOT_VALID, argument, flag
 from commonplace.cli.terminal import columns
 from commonplace.errors import counted, suggest
 

@@ -103,16 +103,25 @@ def fault_of(
     """
     from commonplace.resilience.bounded_call import failure_of
 
-    words = failure_of(error)
+    words, plugins = failure_of(error), tuple(plugins)
     info = next(info for info in plugins if info.name == name)
     origin = f"{info.distribution} {info.version}".rstrip()
-    hint = library_hint(error, info.module, info.distribution)
+    hint = missing_library(plugins, name, error)
     return PluginUnavailableError(
         f"{info.kind} {info.id!r} of {info.module} ({origin}) failed: {words}",
         hint=hint
         or f"this is a bug in {info.distribution}: run it again with COMMONPLACE_DEBUG=1 for the "
         "traceback to report",
     )
+
+
+def missing_library(plugins: Iterable[PluginInfo], name: str, error: BaseException) -> str:
+    """How to install the library without which the part ``name`` of ``plugins`` failed, or ``""``.
+
+    ``""`` also where it failed by something else, or where no distribution is known.
+    """
+    info = next((info for info in plugins if info.name == name and info.distribution), None)
+    return "" if info is None else library_hint(error, info.module, info.distribution)
 
 
 def _of_entry(entry: EntryPoint, catalogue: Catalogue, registry: Registry) -> PluginInfo:

@@ -13,6 +13,7 @@ from commonplace.errors import CommonplaceError
 from commonplace.host.host import PluginHost
 from commonplace.protocols.contexts import SourceContext, StoreContext
 from commonplace.protocols.providers import ProviderContext
+from commonplace.resilience.bounded_call import failure_of
 from commonplace.testing.chunker import ChunkerConformance
 from commonplace.testing.manager import MemoryManagerConformance
 from commonplace.testing.provider import EmbeddingProviderConformance
@@ -192,6 +193,10 @@ def main(descriptor: int, kind: str, id_: str, base_url: str) -> int:
             suite = suite_of(role, registration, base_url)
         except CommonplaceError as error:
             report({"refused": str(error), "hint": error.hint})
+            return 2
+        except BaseException as error:  # noqa: BLE001 - whatever a plugin raises is its own failure
+            words = f"{kind} {id_!r} could not be made: {failure_of(error)}"
+            report({"refused": words, "hint": "run its own tests for the traceback: pytest"})
             return 2
         with open("test_plugin.py", "w", encoding="utf-8") as file:
             file.write(_FILE)

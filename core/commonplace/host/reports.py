@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve, field, frozen
 
-from commonplace.errors import PluginConflictError, PluginUnavailableError
+from commonplace.errors import PluginConflictError, PluginUnavailableError, suggest
 from commonplace.hookspecs import Hooks
 from commonplace.host.discovery import conflict
 from commonplace.host.failures import Failure, attempt, library_hint
-from commonplace.host.switches import api_hint, switch_hint
+from commonplace.host.switches import api_hint
 from commonplace.resilience.bounded_call import Worker
 from commonplace.resilience.deadline import Deadline
 
@@ -124,13 +124,30 @@ def missing_library(plugins: Iterable[PluginInfo], name: str, error: BaseExcepti
     return "" if info is None else library_hint(error, info.module, info.distribution)
 
 
+def unread(plugins: Iterable[PluginInfo], id_: str) -> str:
+    """Why ``plugins.entries.<id>`` has no effect, where no plugin of that id declares settings.
+
+    ``""`` where nothing is known of such a plugin: it may be another program's.
+    """
+    plugins = tuple(plugins)
+    named = [info for info in plugins if info.id == id_]
+    if not named:
+        near = suggest(id_, {info.id for info in plugins}, 0.8)
+        return f"no plugin is named {id_!r}; did you mean {near!r}?" if near else ""
+    if any(info.state in {"disabled", "failed"} for info in named):
+        return ""  # what it would read is not known
+    if {info.kind for info in named} == {"backend"}:
+        return f"settings of a backend stand in memory.{id_}"
+    return f"{' and '.join(info.name for info in named)} of {named[0].distribution} has no settings"
+
+
 def _of_entry(entry: EntryPoint, catalogue: Catalogue, registry: Registry) -> PluginInfo:
     info = partial(PluginInfo, entry.name, entry.module, entry.distribution, entry.version)
     if entry.problem:
         return info("failed", error=entry.problem, hint=api_hint(entry.api, entry.distribution))
     if variable := catalogue.switched_off(entry):
         notices: tuple[str, ...] = (f"switched off by {variable}",)
-        return info("disabled", notices=notices, hint=switch_hint(variable, entry.name))
+        return info("disabled", notices=notices, hint=catalogue.switch_hint(entry))
     rivals = catalogue.rivals(entry.name)
     if len(rivals) > 1:
         error = conflict(entry.name, rivals)

@@ -263,10 +263,16 @@ def _matching(settings: tuple[Explained, ...], key: str) -> tuple[Explained, ...
 
 
 def _check(context: Context) -> int:
+    from commonplace.cli.checks import unread_by
     from commonplace.config.reports import check
 
     host = context.plugin_host()
-    report = check(**context.arguments(), absence=host.absence, needed=False)
+    report = check(
+        **context.arguments(),
+        absence=host.absence,
+        unread=unread_by(host),
+        needed=False,
+    )
     report = report.evolve(warnings=(*report.warnings, *host.switch_notices()))
     code = NOT_VALID if report.problems else DONE
     if context.json:

@@ -165,8 +165,8 @@ class Listeners:
             if isinstance(result, Failure):
                 self._failed(name, what, result.error)
                 return None
-            if result is not None and self._returns and not isinstance(result, self._returns):
-                self._failed(name, what, f"it returned a value of type {type(result).__name__}")
+            if result is not None and self._returns and (fault := _fault(result, self._returns)):
+                self._failed(name, what, fault)
                 return None
             return result
 
@@ -200,8 +200,13 @@ class Listeners:
         else:
             raise ValueError("it yielded twice")
         expected = self._returns if result is None else type(result)
-        if answer is not None and expected and self._returns and not isinstance(answer, expected):
-            raise TypeError(f"it returned a value of type {type(answer).__name__}")
+        if (
+            answer is not None
+            and expected
+            and self._returns
+            and (fault := _fault(answer, expected))
+        ):
+            raise TypeError(fault)
         return answer
 
     def _failed(self, name: str, what: str, error: str) -> None:
@@ -211,6 +216,20 @@ class Listeners:
             self._reports[what] = report
         self._current.failed.append(report)
         logger().warning("plugin %s failed (%s): %s", name, what, error)
+
+
+def _fault(result: object, expected: type) -> str:
+    """What is wrong with what a hook returned, where ``expected`` is what it may; or ``""``."""
+    from commonplace.model.search import ArmFacts, Hit, SearchResult, UnknownWord
+
+    if not isinstance(result, expected):
+        return f"it returned a value of type {type(result).__name__}"
+    parts = {"hits": Hit, "notes": str, "arms": ArmFacts, "unknown": UnknownWord}
+    for name, type_ in parts.items() if isinstance(result, SearchResult) else ():
+        values = getattr(result, name)
+        if not isinstance(values, tuple | list) or any(not isinstance(v, type_) for v in values):
+            return f"it returned a result whose {name} are not a tuple of {type_.__name__}"
+    return ""
 
 
 def listeners_of(

@@ -1,5 +1,7 @@
 """What the code of a plugin raised: kept for a report, or raised with the name of the plugin.
 
+And what it gave in place of what it must, in words that name the field.
+
 A library that is missing is named with the extra of the plugin's distribution that brings it.
 """
 
@@ -130,3 +132,39 @@ def _extra_with(library: str, distribution: str) -> str:
         if extra and canonical(name) == canonical(library):
             return value.strip(" ()").split()[0].strip("'\"")
     return ""
+
+
+def document_fault(document: Any) -> str:
+    """What a source gave instead of a document, with the field that is wrong."""
+    from commonplace.model.documents import Document, DocumentRef
+
+    if type(document) is not Document:
+        return f"{kind_of(document)} for a document"
+    ref, day = document.ref, document.day
+    if type(ref) is not DocumentRef:
+        return f"a document whose ref is {kind_of(ref)}, not a DocumentRef"
+    texts = {"ref.stamp": ref.stamp, "text": document.text, "digest": document.digest}
+    for name, text in (*texts.items(), ("title", document.title)):
+        if type(text) is not str:
+            return f"a document whose {name} is {kind_of(text)}, not a str"
+    if day is not None and not hasattr(day, "isoformat"):
+        return f"a document whose day is {kind_of(day)}, not a date or None"
+    return "a document whose names and tags are not tuples of str"
+
+
+def hit_fault(hit: Any) -> str:
+    """What a ranker gave instead of a hit, with the field that is wrong."""
+    from commonplace.model.search import Candidate, Explanation, StoredChunk
+
+    if not isinstance(hit, Candidate):
+        return f"{kind_of(hit)} for a hit"
+    for name, right in (("chunk", StoredChunk), ("explain", Explanation)):
+        if not isinstance(part := getattr(hit, name), right):
+            return f"a hit whose {name} is {kind_of(part)}, not of type {right.__name__}"
+    return f"a hit whose lines are {str(hit.lines)[:40]!r}, not two int"
+
+
+def kind_of(value: object) -> str:
+    """A value that a plugin gave, by its type alone: it may be a text of the user's."""
+    name = type(value).__name__
+    return "None" if value is None else f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"

@@ -1,7 +1,7 @@
 from commonplace.cli.commands.search import explained as explained
 from commonplace.cli.context import Command as Command
 from commonplace.cli.context import Context as Context
-from commonplace.cli.parser import UsageError as UsageError
+from commonplace.cli.context import UsageError as UsageError
 from commonplace.cli.parser import positive_int as positive_int
 from commonplace.cli.terminal import columns as columns
 from commonplace.config.json5 import UnreadableError as UnreadableError

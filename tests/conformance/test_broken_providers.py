@@ -422,6 +422,31 @@ def test_the_law_catches(broken: type[Sound], law: str, judge: Callable[..., str
     assert judge(Bench(broken), law, lambda: broken.__name__) == "broken"
 
 
+WORKS_HERE = [
+    (ForgetsTheLength, "test_other_vectors_have_another_fingerprint"),
+    (ForgetsThePrefixes, "test_other_vectors_have_another_fingerprint"),
+    (IgnoresTheLength, "test_a_length_asked_for_is_given"),
+    (FailsInItsOwnWords, "test_what_fails_says_so"),
+    (GivesZerosWhereItFails, "test_what_fails_says_so"),
+    (TellsItsKey, "test_no_error_holds_the_key"),
+]
+
+
+@pytest.mark.parametrize(("broken", "law"), WORKS_HERE)
+def test_the_law_catches_one_that_works_on_this_machine(
+    broken: type[Sound], law: str, judge: Callable[..., str]
+) -> None:
+    """Of it the settings are tried that are known to no author of a test."""
+
+    class Plain(EmbeddingProviderConformance):
+        def make_provider(self, context: ProviderContext) -> Sound:
+            provider = broken(context)
+            provider.capabilities = frozenset()
+            return provider
+
+    assert judge(Plain(), law, lambda: broken.__name__) == "broken"
+
+
 @pytest.mark.parametrize("law", sorted({law for _, law in BROKEN}))
 def test_what_is_broken_here_was_sound_before(law: str, judge: Callable[..., str]) -> None:
     assert judge(Bench(Sound), law, lambda: "", 8) == "kept"

@@ -6,6 +6,7 @@ import threading
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
+from attrs import evolve
 from hypothesis import Phase, settings
 from tests.conformance.test_broken_chunkers import Bench as ChunkerBench
 from tests.conformance.test_broken_chunkers import Sound as SoundChunker
@@ -250,6 +251,26 @@ class OnlyReads(SoundSource):
     capabilities: frozenset[str] = frozenset()
 
 
+class WorksHere(SoundProvider):
+    """It needs no server, has no prefixes, and names no setting that cannot work."""
+
+    capabilities: frozenset[str] = frozenset()
+
+    def __getattribute__(self, name: str) -> Any:
+        if name == "host":
+            raise AttributeError(name)
+        return super().__getattribute__(name)
+
+    def __init__(self, context: ProviderContext) -> None:
+        super().__init__(evolve(context, base_url="", query_prefix=None, document_prefix=None))
+
+
+class HasOneSetting(WorksHere):
+    """The same, with vectors of one length alone."""
+
+    dims = 8
+
+
 class StoreOf(StoreConformance):
     def __init__(self, store: type[Store]) -> None:
         self.store = store
@@ -282,7 +303,10 @@ ODD: list[tuple[Any, Any]] = [
     ),
     *(
         (ProviderOf, provider)
-        for provider in (OneRequestAtATime, OneTextAtATime, GivesLongVectors, HasOneModel)
+        for provider in (
+            *(OneRequestAtATime, OneTextAtATime, GivesLongVectors, HasOneModel),
+            *(WorksHere, HasOneSetting),
+        )
     ),
     (RankerBench, KeepsTheBest),
     (ChunkerBench, IgnoresTheOverlap),

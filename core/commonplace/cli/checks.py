@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from commonplace.cli.terminal import since, size
@@ -12,10 +13,11 @@ from commonplace.health.groups import contents_words, vector_words
 from commonplace.model.documents import Finding, Fix
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Generator, Iterator
+    from collections.abc import Callable, Collection, Generator, Iterator
 
     from commonplace.cli.context import Context
     from commonplace.config.settings import Settings
+    from commonplace.host.host import PluginHost
     from commonplace.memory import Memory
     from commonplace.model.reports import Status
 
@@ -110,12 +112,27 @@ def missing_extras() -> Iterator[tuple[str, str, str]]:
             yield module, gives, how_to_install(f"commonplace[{extra}]")
 
 
+def unread_by(host: PluginHost) -> Callable[[str], str]:
+    """What says why a plugin of ``host`` that declares no settings reads none, by its id."""
+
+    def why(id_: str) -> str:
+        from commonplace.assembly import section_class
+        from commonplace.host.reports import unread
+
+        with suppress(CommonplaceError):  # of one that does not load it is not known what it reads
+            section_class(host, f"plugins.entries.{id_}.config")
+        return unread(host.plugins(), id_)
+
+    return why
+
+
 def _configuration(context: Context) -> Generator[Finding, None, Settings | None]:
     from commonplace.config.load import load_settings
     from commonplace.config.reports import check
 
     asked = context.arguments()
-    report = check(**asked, absence=context.plugin_host().absence)
+    host = context.plugin_host()
+    report = check(**asked, absence=host.absence, unread=unread_by(host))
     for fault in report.problems:
         yield Finding("problem", "configuration", str(fault), Fix(report.hint or _CHECK))
     for warning in report.warnings:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import contextmanager
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Protocol, TextIO
 
@@ -11,7 +12,7 @@ from commonplace.cli.streams import one_line
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from commonplace.cli.progress import ProgressLine
     from commonplace.cli.terminal import Style
@@ -20,6 +21,14 @@ if TYPE_CHECKING:
     from commonplace.host.host import PluginHost
     from commonplace.memory import Memory
     from commonplace.model.reports import SyncListener, Upload
+
+
+class UsageError(Exception):
+    """The command line is not valid; ``hint`` says how to correct it."""
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
 
 
 class Command(Protocol):
@@ -54,12 +63,14 @@ class Command(Protocol):
         """
         ...
 
-    def run(self, args: Namespace, context: Context) -> int:
+    def run(self, args: Namespace, context: Context) -> int | None:
         """Run the command and return the exit code: 0 done, 1 failed, 3 done in part.
+
+        Without one (``None``) it is 0.
 
         Results go to ``context.line`` or ``context.emit``, everything else to ``context.note``.
         Errors are raised as :class:`~commonplace.errors.CommonplaceError` and printed by the
-        caller; a :class:`~commonplace.cli.parser.UsageError` and a
+        caller; a :class:`~commonplace.cli.context.UsageError` and a
         :class:`~commonplace.errors.ConfigError` become exit code 2.
         """
         ...
@@ -284,19 +295,43 @@ def plugin_host(env: Mapping[str, str], config: str | None = None) -> PluginHost
     return PluginHost(cache_dir=cache_dir(env), env=env, rules=load_switches(config, env))
 
 
+def command_names(host: PluginHost) -> tuple[str, ...]:
+    """The commands that plugins offer, also those that cannot be loaded. Loads nothing."""
+    infos = [info for info in host.plugins() if info.kind == "command"]
+    return tuple(sorted({info.id for info in infos if info.state != "disabled"}))
+
+
 def plugin_commands(env: Mapping[str, str]) -> list[tuple[str, str]]:
     """Name and summary of each command that plugins offer, or why it does not load."""
     from commonplace.errors import CommonplaceError
 
     host = plugin_host(env)
     found = []
-    for name in host.ids("command"):
+    for name in command_names(host):
         try:
             summary = host.command(name).summary
         except CommonplaceError as error:
             summary = f"(does not load: {error})"
         found.append((name, summary))
     return found
+
+
+@contextmanager
+def faults_named(name: str, host: PluginHost) -> Iterator[None]:
+    """Where the code of a plugin's command ``name`` raises, report a fault of that plugin.
+
+    What a command is meant to raise passes, and so do exits and the user's Ctrl-C.
+    """
+    from commonplace.errors import CommonplaceError
+
+    try:
+        yield
+    except (CommonplaceError, UsageError, OSError, SystemExit):
+        raise
+    except BaseException as error:
+        from commonplace.host.reports import fault_of
+
+        raise fault_of(host.plugins(), f"command.{name}", error) from error
 
 
 def plugin_command(name: str, host: PluginHost) -> Command:

@@ -8,7 +8,8 @@ from contextlib import suppress
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from commonplace.cli.parser import BUILTIN, FAILED, INTERRUPTED, NOT_VALID, PROGRAM, UsageError
+from commonplace.cli.context import UsageError
+from commonplace.cli.parser import BUILTIN, FAILED, INTERRUPTED, NOT_VALID, PROGRAM
 from commonplace.cli.streams import one_line
 from commonplace.errors import CommonplaceError, ConfigError
 
@@ -85,8 +86,10 @@ def _explain(error: Exception) -> tuple[str, str, str]:
         reason = error.strerror or kind
         message = f"{error.filename}: {reason}" if error.filename else reason
         return kind, message, ""
+    from commonplace.resilience.bounded_call import failure_of
+
     return (
         kind,
-        f"this is a bug in {PROGRAM}: {kind}: {error}",
+        f"this is a bug in {PROGRAM}: {failure_of(error)}",
         "run it again with COMMONPLACE_DEBUG=1 for the traceback to report",
     )

@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from commonplace.cli.context import (
     Context,
+    UsageError,
+    command_names,
+    faults_named,
     is_safe,
     named_config,
     plugin_command,
@@ -42,14 +45,6 @@ vars(argparse).update(_=str, ngettext=_english["ngettext"])  # where it was impo
 
 
 PROGRAM = "commonplace"
-
-
-class UsageError(Exception):
-    """The command line is not valid; ``hint`` says how to correct it."""
-
-    def __init__(self, message: str, *, hint: str = "") -> None:
-        super().__init__(message)
-        self.hint = hint
 
 
 class _Formatter(RawDescriptionHelpFormatter):
@@ -247,7 +242,7 @@ _COMMON_WITH_VALUE = ("--workspace", "--config", "--agent", "--format")
 def dispatch(argv: Sequence[str]) -> int:
     """Run the command line ``argv`` and return its exit code.
 
-    Raises :class:`~commonplace.cli.parser.UsageError` if it cannot be understood, and whatever
+    Raises :class:`~commonplace.cli.context.UsageError` if it cannot be understood, and whatever
     the command raises.
     """
     common, rest = _split_common(argv)
@@ -263,7 +258,7 @@ def dispatch(argv: Sequence[str]) -> int:
             sys.stdout.write(exit_codes())
             return 0
         if rest[1:]:
-            return _run(_find(rest[1], env), ["--help"], env)
+            return _run_named(rest[1], ["--help"], env)
         sys.stdout.write(overview(env))
         return 0
     if not name:
@@ -271,7 +266,7 @@ def dispatch(argv: Sequence[str]) -> int:
         return 2
     if name.startswith("-"):
         raise UsageError(f"unknown option {name}", hint=f"{PROGRAM} --help lists the commands")
-    return _run(_find(name, env, named_config(argv)), [*common, *rest[1:]], env)
+    return _run_named(name, [*common, *rest[1:]], env, named_config(argv))
 
 
 def _run(command: Command, arguments: Sequence[str], env: Mapping[str, str]) -> int:
@@ -282,13 +277,16 @@ def _run(command: Command, arguments: Sequence[str], env: Mapping[str, str]) -> 
         return 0
     context = Context(args, env=env, commands=BUILTIN)
     try:
-        return command.run(args, context)
+        code: object = command.run(args, context)
     except MemoryDisabledError:
         if context.json:
             context.emit({"disabled": True, "results": []})
         else:
             context.line("Memory search disabled.")
         return 0
+    if not isinstance(code, int | None):
+        raise TypeError(f"it ended with {str(code)[:40]!r}, which is no exit code")
+    return code or 0
 
 
 def _split_common(argv: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -313,13 +311,18 @@ def builtin_command(name: str) -> Command:
     return command
 
 
-def _find(name: str, env: Mapping[str, str], config: str | None = None) -> Command:
+def _run_named(
+    name: str, arguments: Sequence[str], env: Mapping[str, str], config: str | None = None
+) -> int:
     if name in BUILTIN:
-        return builtin_command(name)
+        return _run(builtin_command(name), arguments, env)
     host = plugin_host(env, config)
     names = host.ids("command")
+    if name not in names:
+        names = command_names(host)  # of those that cannot be loaded there is an error that says so
     if name in names or host.switched_off("command", name):
-        return plugin_command(name, host)  # or the error that names what switches it off
+        with faults_named(name, host):  # or the error that names what switches it off
+            return _run(plugin_command(name, host), arguments, env)
     near = suggest(name, (*BUILTIN, *names))
     raise UsageError(
         f"no such command: {name!r}",

@@ -16,6 +16,7 @@ from commonplace.config.search import PROVIDERS, SearchSettings
 from commonplace.config.secret import Opaque, Secret
 from commonplace.config.settings import FlushSettings, MemorySettings
 from commonplace.config.shape import Graft, Leaf, Shape, is_group
+from commonplace.config.switches import unread_entries
 from commonplace.model.plugins import ConfigProblem, Group, setting
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ class CheckReport(Group):
 def check(
     *,
     absence: Callable[[str, str], str] | None = None,
+    unread: Callable[[str], str] | None = None,
     needed: bool = True,
     **arguments: Unpack[Arguments],
 ) -> CheckReport:
@@ -61,7 +63,8 @@ def check(
 
     ``absence`` returns why no plugin registers an id of a kind, or ``""``. An embedding provider
     that no plugin registers is a warning, because memory then answers by keyword; any other part
-    is a problem. Raises nothing: that no workspace is set is reported as a problem, too, or as a
+    is a problem. ``unread`` returns why a plugin that declares no settings reads none, or ``""``.
+    Raises nothing: that no workspace is set is reported as a problem, too, or as a
     warning if none is ``needed``.
     """
     resolution = resolve(**arguments, needed=needed)
@@ -70,6 +73,8 @@ def check(
         problems.append(ConfigProblem("configuration", 0, "", str(resolution.error)))
         hint = resolution.error.hint
     doubled = [words for layer in resolution.layers for words in _doubled(layer)]
+    if unread is not None and (sections := arguments.get("sections")) is not None:
+        doubled += unread_entries(resolution.layers, sections, unread)
     warnings = resolution.warnings
     unheard: list[str] = []
     for kind, problem in _unknown(resolution, absence) if absence is not None else ():

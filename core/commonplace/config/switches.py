@@ -9,7 +9,7 @@ from commonplace.config.values import object_of
 from commonplace.model.plugins import SwitchRule
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from commonplace.config.reading import Found, Layer, Reader
 
@@ -30,9 +30,33 @@ def check_switches(
         if not isinstance(object_of(entry).get("enabled", True), bool):
             reader.problem((*keys, "enabled"), "must be true or false")
         formed = isinstance(entry, Mapping) and isinstance(entry.get("config", {}), Mapping)
+        beside = object_of(entry).keys() - {"enabled", "config"}
         # Those of another program's plugins may have any form.
-        if not formed and classes and classes(f"plugins.entries.{name}.config") is not None:
+        if formed and not beside:
+            continue
+        if classes and classes(f"plugins.entries.{name}.config") is not None:
             reader.mapping(reader.mapping(entries, name, keys[:2]), "config", keys)
+            for key in sorted(map(str, beside)):
+                reader.warn((*keys, key), "has no effect: settings of a plugin stand in its config")
+
+
+def unread_entries(
+    layers: Iterable[Layer],
+    classes: Callable[[str], type | None],
+    unread: Callable[[str], str],
+) -> Iterator[str]:
+    """Words on each plugin that has settings in a file of ours, and does not read any.
+
+    ``unread`` says why, by its id, or ``""``: other programs' plugins have settings, too.
+    """
+    for layer in layers:
+        plugins = object_of(object_of(layer.data).get("plugins")) if layer.is_ours else {}
+        for name, entry in object_of(plugins.get("entries")).items():
+            if not object_of(entry).keys() - {"enabled"}:
+                continue
+            keys = ("plugins", "entries", str(name))
+            if classes(f"{'.'.join(keys)}.config") is None and (why := unread(str(name))):
+                yield f"{layer.file}: {'.'.join(keys)}: has no effect: {why}"
 
 
 def switch_rules(layers: Iterable[Layer]) -> tuple[SwitchRule, ...]:

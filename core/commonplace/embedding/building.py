@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from attrs import evolve, frozen
@@ -111,7 +112,9 @@ class ProviderBuilder:
                 f"{label} failed: it could not be built: {type(error).__name__}"
             ) from error
         trusted = self._host.is_builtin("provider", id_)
-        provider = CheckedProvider(given, label, trusted=trusted)
+        provider = CheckedProvider(
+            given, label, trusted=trusted, install=partial(self._how_to_install, id_)
+        )
         capabilities = provider.capabilities
         batch = self._settings.search.remote.batch
         batches = batch.enabled and "batches" in capabilities
@@ -129,6 +132,11 @@ class ProviderBuilder:
             settings=recorded_settings(id_, context),
             gate=self._gate(id_, provider, access) if "remote" in capabilities else None,
         )
+
+    def _how_to_install(self, id_: str, error: ModuleNotFoundError) -> str:
+        from commonplace.host.reports import missing_library
+
+        return missing_library(self._host.plugins(), f"provider.{id_}", error)
 
     def _gate(self, id_: str, provider: EmbeddingProvider, access: Access) -> UploadGate:
         return UploadGate(

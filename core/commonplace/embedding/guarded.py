@@ -46,13 +46,22 @@ class CheckedProvider:
     Everything but :meth:`embed` raises :class:`~commonplace.errors.PluginUnavailableError` where
     the plugin raises or gives what it must not; ``part`` names it where that fails. Unless
     ``trusted``, a request that does not keep its deadline is given up, and so is what takes more
-    than 2 s to be said.
+    than 2 s to be said. ``install`` says how to get the library that an error finds missing, or
+    ``""``.
     """
 
-    def __init__(self, provider: EmbeddingProvider, label: str, *, trusted: bool) -> None:
+    def __init__(
+        self,
+        provider: EmbeddingProvider,
+        label: str,
+        *,
+        trusted: bool,
+        install: Callable[[ModuleNotFoundError], str] = lambda _: "",
+    ) -> None:
         self.provider = provider
         self._label = label
         self.part = "the provider itself" if trusted else label
+        self._install = install
         self._worker = None if trusted else Worker(label)
         # Apart: one that hangs is refused at once the next time, and not waited for again.
         self._facts = None if trusted else Worker(label, patient=False)
@@ -110,7 +119,15 @@ class CheckedProvider:
         """See :class:`~commonplace.plugin.EmbeddingProvider`."""
 
         def work() -> Sequence[Sequence[float]]:
-            return self.provider.embed(texts, purpose=purpose, deadline=deadline)
+            try:
+                return self.provider.embed(texts, purpose=purpose, deadline=deadline)
+            except ModuleNotFoundError as error:
+                raise ProviderError(
+                    f"{self._label} failed: No module named {error.name!r}",
+                    provider=self._label,
+                    kind="protocol",
+                    hint=self._install(error),
+                ) from error
 
         return work() if self._worker is None else self._worker.run(work, deadline)
 
@@ -138,6 +155,9 @@ class CheckedProvider:
             raise PluginUnavailableError(words) from error
         except CommonplaceError:
             raise
+        except ModuleNotFoundError as error:
+            words = f"{self._label} failed: its {what} needs a module named {error.name!r}"
+            raise PluginUnavailableError(words, hint=self._install(error)) from error
         except BaseException as error:
             failure_of(error)
             # Without its message, which may hold a key.

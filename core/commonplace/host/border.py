@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from math import isfinite
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Literal, TypeGuard
+from typing import TYPE_CHECKING, Any, Literal, TypeGuard, cast
 
 from commonplace.errors import (
     CommonplaceError,
@@ -18,6 +18,7 @@ from commonplace.errors import (
     counted,
     reason_of,
 )
+from commonplace.host.failures import document_fault, hit_fault
 from commonplace.model.documents import Document, DocumentRef, RootFailure, ScanReport, is_day
 from commonplace.model.reports import Embedding, SyncReport
 from commonplace.model.search import Arm, Candidate, Explanation, Found, Step, StoredChunk
@@ -232,7 +233,7 @@ def read_of(source: Source, ref: DocumentRef, label: str = "") -> Document | Non
         raise OSError(f"{label or source.id} failed: {_words(error)}") from error
     if document is None or is_document(document):
         return document
-    raise OSError(f"{label or source.id} gave a {type(document).__name__} for a document")
+    raise OSError(f"{label or source.id} gave {document_fault(document)}")
 
 
 def is_document(document: Any) -> TypeGuard[Document]:
@@ -337,8 +338,8 @@ def _selected(
     least, most = min(scores) - _ROUNDING, max(scores) + _ROUNDING
     chosen = list(given)
     for one in chosen:
-        if not isinstance(one, Candidate) or not isinstance(one.explain, Explanation):
-            raise TypeError(f"it gave a {type(one).__name__} for a hit")
+        if not _is_hit(one):
+            raise TypeError(f"it gave {hit_fault(one)}")
         known = left.pop(one.chunk.id, None)
         if known is not one.chunk and known != one.chunk:
             raise ValueError(
@@ -349,6 +350,15 @@ def _selected(
     if not drops and (lost := sum(hit.chunk.id in left for hit in hits)):
         raise ValueError(f"it left out {counted(lost, 'hit')}, which is for the stage select")
     return [one if one.lines is None else _cut(one, *one.lines) for one in chosen]
+
+
+def _is_hit(hit: Any) -> bool:
+    if not isinstance(hit, Candidate):
+        return False
+    chunk, explain, lines = cast("tuple[Any, Any, Any]", (hit.chunk, hit.explain, hit.lines))
+    if not (isinstance(chunk, StoredChunk) and isinstance(explain, Explanation)):
+        return False
+    return lines is None or [type(line) for line in lines] == [int, int]
 
 
 def _cut(hit: Candidate, first: int, last: int) -> Candidate:

@@ -16,7 +16,6 @@ from commonplace.host.switches import (
     Switches,
     api_problem,
     canonical,
-    switch_hint,
 )
 from commonplace.model.plugins import GROUP, is_id
 from commonplace.model.tuples import NamedTuple
@@ -319,6 +318,10 @@ class Catalogue:
         """The variable or setting that switches ``entry`` off, or ``""``."""
         return self.switches.off(entry.name, entry.distribution)
 
+    def switch_hint(self, entry: EntryPoint) -> str:
+        """How to get back ``entry``, which is switched off."""
+        return self.switches.hint(entry.name, entry.distribution)
+
     def unknown_names(self) -> tuple[str, ...]:
         """A line for each name in our own configuration's switches that no plugin has."""
         return self.switches.unknown_names([(e.name, e.distribution) for e in self.entries])
@@ -370,7 +373,7 @@ class Catalogue:
                 variable = self.switched_off(entry)
                 raise PluginUnavailableError(
                     f"{kind} {id_!r} is switched off by {variable}",
-                    hint=switch_hint(variable, name),
+                    hint=self.switch_hint(entry),
                 )
         raise PluginUnavailableError(
             f"there is no {kind} {id_!r}", hint=_suggestion(kind, id_, {*self.ids(kind), *others})

@@ -13,7 +13,7 @@ from pluggy import PluginManager
 
 from commonplace.hookspecs import Hooks
 from commonplace.host.discovery import CALLED
-from commonplace.host.registry import Failure, attempt
+from commonplace.host.failures import Failure, attempt
 from commonplace.model.plugins import GROUP, hookimpl
 from commonplace.resilience.bounded_call import Worker
 from commonplace.resilience.deadline import INFINITY, Deadline
@@ -179,8 +179,8 @@ class Listeners:
             if isinstance(result, Failure):
                 self._failed(name, what, result.error)
                 return None
-            if result is not None and self._returns and not isinstance(result, self._returns):
-                self._failed(name, what, f"it returned a value of type {type(result).__name__}")
+            if result is not None and self._returns and (fault := _fault(result, self._returns)):
+                self._failed(name, what, fault)
                 return None
             return result
 
@@ -214,8 +214,13 @@ class Listeners:
         else:
             raise ValueError("it yielded twice")
         expected = self._returns if result is None else type(result)
-        if answer is not None and expected and self._returns and not isinstance(answer, expected):
-            raise TypeError(f"it returned a value of type {type(answer).__name__}")
+        if (
+            answer is not None
+            and expected
+            and self._returns
+            and (fault := _fault(answer, expected))
+        ):
+            raise TypeError(fault)
         return answer
 
     def _left_out(self, entry: EntryPoint, reason: str) -> None:
@@ -232,6 +237,20 @@ class Listeners:
             self._reports[what] = report
         self._current.failed.append(report)
         logger().warning("plugin %s failed (%s): %s", name, what, error)
+
+
+def _fault(result: object, expected: type) -> str:
+    """What is wrong with what a hook returned, where ``expected`` is what it may; or ``""``."""
+    from commonplace.model.search import ArmFacts, Hit, SearchResult, UnknownWord
+
+    if not isinstance(result, expected):
+        return f"it returned a value of type {type(result).__name__}"
+    parts = {"hits": Hit, "notes": str, "arms": ArmFacts, "unknown": UnknownWord}
+    for name, type_ in parts.items() if isinstance(result, SearchResult) else ():
+        values = getattr(result, name)
+        if not isinstance(values, tuple | list) or any(not isinstance(v, type_) for v in values):
+            return f"it returned a result whose {name} are not a tuple of {type_.__name__}"
+    return ""
 
 
 def listeners_of(

@@ -17,6 +17,7 @@ from commonplace.errors import (
     reason_of,
 )
 from commonplace.host.border import is_document, log_once, read_of, scanned
+from commonplace.host.failures import document_fault, kind_of
 from commonplace.model.chunks import Chunk
 from commonplace.model.documents import Finding, RootFailure, Segment, SpaceInfo, StoreHealth
 from commonplace.model.plugins import Mount, Probe
@@ -166,8 +167,8 @@ class GuardedSource:
     def _each(self, found: Iterator[Segment]) -> Iterator[Segment]:
         end: Any = object()
         while (segment := self._asked(lambda: next(found, end))) is not end:
-            if not _is_segment(segment):
-                raise OSError(f"{self._label} gave a {type(segment).__name__} for a piece")
+            if fault := _segment_fault(segment):
+                raise OSError(f"{self._label} gave {fault}")
             yield segment
 
     def _asked(self, work: Callable[[], T]) -> T:
@@ -213,8 +214,9 @@ class GuardedChunker:
             chunks = self._limited(lambda: list(self._chunker().chunk(document)))
         except BaseException as error:
             raise OSError(f"{self._label} failed: {failure_of(error)}") from error
-        if wrong := [chunk for chunk in chunks if not _is_chunk(chunk)]:
-            raise OSError(f"{self._label} gave {str(wrong[0])[:60]!r} for a chunk")
+        for chunk in chunks:
+            if fault := _chunk_fault(chunk):
+                raise OSError(f"{self._label} gave {fault}")
         if not chunks and document.text.strip():
             raise OSError(f"{self._label} gave no chunk of a text")
         lines = document.line_map or (document.text.count("\n") + 1,)
@@ -260,19 +262,29 @@ class _Limited:
         return self._worker.run(work, Deadline.after(self._seconds))
 
 
-def _is_segment(segment: Any) -> bool:
-    return type(segment) is Segment and type(segment.place) is str and is_document(segment.document)
+def _segment_fault(segment: Any) -> str:
+    if type(segment) is not Segment:
+        return f"{kind_of(segment)} for a piece"
+    if type(segment.place) is not str:
+        return f"a piece whose place is {kind_of(segment.place)}, not a str"
+    document = segment.document
+    return "" if is_document(document) else f"a piece with {document_fault(document)}"
 
 
-def _is_chunk(chunk: Any) -> bool:
-    return (
-        type(chunk) is Chunk
-        and type(chunk.text) is str
-        and type(chunk.start_line) is int
-        and type(chunk.end_line) is int
-        and 1 <= chunk.start_line <= chunk.end_line
-        and all(type(part) is str for part in chunk.heading)
-    )
+def _chunk_fault(chunk: Any) -> str:
+    """What a chunker gave instead of a chunk, with the field that is wrong; or ``""``."""
+    if type(chunk) is not Chunk:
+        return f"{kind_of(chunk)} for a chunk"
+    if type(chunk.text) is not str:
+        return f"a chunk whose text is {kind_of(chunk.text)}, not a str"
+    first, last = lines = chunk.start_line, chunk.end_line
+    if list(map(type, lines)) != [int, int] or not 1 <= first <= last:
+        given = f"{first!r:.20} to {last!r:.20}"
+        return f"a chunk of the lines {given}, which must be int from 1 on, the first one first"
+    heading: Any = chunk.heading
+    if type(heading) is str or not all(type(part) is str for part in heading):
+        return f"a chunk whose heading is {str(heading)[:40]}, not a tuple of str"
+    return ""
 
 
 def mounts_given(

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from commonplace.errors import PluginConflictError, PluginUnavailableError, reason_of
 from commonplace.host.discovery import CALLED, KINDS, Catalogue, check_kind, installed
-from commonplace.host.registry import Entry, Failure, Registry
+from commonplace.host.failures import Failure
+from commonplace.host.registry import Entry, Registry
 from commonplace.host.switches import SAFE, tracer
 from commonplace.resilience.deadline import INFINITY, NEVER
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from functools import partial
 from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from commonplace.errors import DeadlineExceededError, PluginConflictError, PluginUnavailableError
 from commonplace.hookspecs import REGISTRARS, Hooks
 from commonplace.host.discovery import CALLED, KINDS
+from commonplace.host.failures import Failure, attempt, guarded_factory
 from commonplace.host.switches import OWN_DISTRIBUTION, canonical
 from commonplace.model.plugins import GROUP, MARK, UNORDERED
 from commonplace.model.tuples import NamedTuple
@@ -32,29 +34,6 @@ FACTORY_SECONDS = 10.0
 _BOUNDED = frozenset({"backend", "provider", "ranker", "source", "tool"})
 """Kinds whose factories are given up here. Chunkers are made inside of calls that are given up
 themselves; commands are made where the command line is read."""
-
-
-class Failure(NamedTuple):
-    """What went wrong in a plugin: one line for people, the traceback, and the error itself."""
-
-    error: str
-    traceback: str = ""
-    cause: BaseException | None = None
-
-
-def attempt(work: Callable[[], R]) -> R | Failure:
-    """The result of ``work``, which runs a plugin's code; or its failure, of whatever kind.
-
-    A plugin that calls ``sys.exit`` has failed, too. The user's Ctrl-C passes.
-    """
-    try:
-        return work()
-    except BaseException as error:  # noqa: BLE001 - any fault of a plugin is kept for the report instead of ending the program
-        from traceback import format_exception
-
-        from commonplace.resilience.bounded_call import failure_of
-
-        return Failure(failure_of(error), "".join(format_exception(error)), error)
 
 
 class Entry(NamedTuple):
@@ -322,9 +301,11 @@ class Registry:
         )
         own = bool(module) and not self.is_foreign(module)
         registered = registrar.registered
-        if not own and kind in _BOUNDED:
+        if not own:
+            entry = next(iter(self._catalogue.of_module(kind, module)), None)
+            guarded = partial(guarded_factory, kind, plugin=label, entry=entry)
             registered = {
-                id_: (role, part._replace(factory=_bounded(f"{kind} {id_!r}", label, part.factory)))
+                id_: (role, part._replace(factory=guarded(id_, factory=part.factory)))
                 for id_, (role, part) in registered.items()
             }
         return {
@@ -363,27 +344,6 @@ class Registry:
     def _label(self, kind: str, plugin: str) -> str:
         entries = self._catalogue.of_module(kind, plugin)
         return f"{plugin} ({entries[0].origin})" if entries else plugin
-
-
-def _bounded(part: str, plugin: str, factory: Callable[..., R]) -> Callable[..., R]:
-    """``factory``, on a thread of its own, which is given up after some seconds.
-
-    While one call has not come back, the next ones fail at once.
-    """
-    from commonplace.resilience.bounded_call import Worker
-    from commonplace.resilience.deadline import Deadline
-
-    worker = Worker(f"the factory of {part} of {plugin}", patient=False)
-
-    def make(*context: Any) -> R:
-        try:
-            return worker.run(lambda: factory(*context), Deadline.after(FACTORY_SECONDS))
-        except DeadlineExceededError as error:
-            raise PluginUnavailableError(
-                str(error), hint=f"update or uninstall {plugin}"
-            ) from error
-
-    return make
 
 
 def _is_importing() -> bool:

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve, field, frozen
 
-from commonplace.errors import PluginConflictError, PluginUnavailableError, how_to_install
+from commonplace.errors import PluginConflictError, PluginUnavailableError, suggest
 from commonplace.hookspecs import Hooks
 from commonplace.host.discovery import conflict
-from commonplace.host.registry import Failure, attempt
-from commonplace.host.switches import api_hint, canonical, switch_hint
+from commonplace.host.failures import Failure, attempt, library_hint
+from commonplace.host.switches import api_hint
 from commonplace.resilience.bounded_call import Worker
 from commonplace.resilience.deadline import Deadline
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from commonplace.host.discovery import Catalogue, EntryPoint
     from commonplace.host.registry import Registry
@@ -94,13 +94,60 @@ def error_of(entry: EntryPoint, failure: Failure) -> PluginUnavailableError | Pl
     )
 
 
+def fault_of(
+    plugins: Iterable[PluginInfo], name: str, error: BaseException
+) -> PluginUnavailableError:
+    """The error to raise where the code of the part ``name`` of ``plugins`` raised ``error``.
+
+    Raises ``error`` again where it is the user's Ctrl-C.
+    """
+    from commonplace.resilience.bounded_call import failure_of
+
+    words, plugins = failure_of(error), tuple(plugins)
+    info = next(info for info in plugins if info.name == name)
+    origin = f"{info.distribution} {info.version}".rstrip()
+    hint = missing_library(plugins, name, error)
+    return PluginUnavailableError(
+        f"{info.kind} {info.id!r} of {info.module} ({origin}) failed: {words}",
+        hint=hint
+        or f"this is a bug in {info.distribution}: run it again with COMMONPLACE_DEBUG=1 for the "
+        "traceback to report",
+    )
+
+
+def missing_library(plugins: Iterable[PluginInfo], name: str, error: BaseException) -> str:
+    """How to install the library without which the part ``name`` of ``plugins`` failed, or ``""``.
+
+    ``""`` also where it failed by something else, or where no distribution is known.
+    """
+    info = next((info for info in plugins if info.name == name and info.distribution), None)
+    return "" if info is None else library_hint(error, info.module, info.distribution)
+
+
+def unread(plugins: Iterable[PluginInfo], id_: str) -> str:
+    """Why ``plugins.entries.<id>`` has no effect, where no plugin of that id declares settings.
+
+    ``""`` where nothing is known of such a plugin: it may be another program's.
+    """
+    plugins = tuple(plugins)
+    named = [info for info in plugins if info.id == id_]
+    if not named:
+        near = suggest(id_, {info.id for info in plugins}, 0.8)
+        return f"no plugin is named {id_!r}; did you mean {near!r}?" if near else ""
+    if any(info.state in {"disabled", "failed"} for info in named):
+        return ""  # what it would read is not known
+    if {info.kind for info in named} == {"backend"}:
+        return f"settings of a backend stand in memory.{id_}"
+    return f"{' and '.join(info.name for info in named)} of {named[0].distribution} has no settings"
+
+
 def _of_entry(entry: EntryPoint, catalogue: Catalogue, registry: Registry) -> PluginInfo:
     info = partial(PluginInfo, entry.name, entry.module, entry.distribution, entry.version)
     if entry.problem:
         return info("failed", error=entry.problem, hint=api_hint(entry.api, entry.distribution))
     if variable := catalogue.switched_off(entry):
         notices: tuple[str, ...] = (f"switched off by {variable}",)
-        return info("disabled", notices=notices, hint=switch_hint(variable, entry.name))
+        return info("disabled", notices=notices, hint=catalogue.switch_hint(entry))
     rivals = catalogue.rivals(entry.name)
     if len(rivals) > 1:
         error = conflict(entry.name, rivals)
@@ -181,29 +228,5 @@ def _hint(entry: EntryPoint, cause: BaseException | None) -> str:
             f"set plugins.entries.{entry.id}.enabled to false, or leave out all plugins of third "
             "parties: --safe"
         )
-    if isinstance(cause, ImportError) and cause.name:
-        library = cause.name.partition(".")[0]
-        if library != entry.module.partition(".")[0]:
-            extras = entry.extras or _extra_with(library, entry.distribution)
-            if extras:
-                return how_to_install(f"{entry.distribution}[{extras}]")
-            return f"install {library}, which {entry.distribution} needs"
-    return "see the traceback: commonplace plugins --json"
-
-
-def _extra_with(library: str, distribution: str) -> str:
-    """The extra of ``distribution`` that brings ``library``, or ``""``."""
-    from importlib.metadata import PackageNotFoundError, requires
-
-    try:
-        requirements = requires(distribution) or []
-    except (PackageNotFoundError, ValueError):
-        return ""
-    for requirement in requirements:
-        name, _, condition = requirement.partition(";")
-        _, extra, value = condition.partition("extra ==")
-        for stop in " <>=!~[(@":
-            name = name.partition(stop)[0]
-        if extra and canonical(name) == canonical(library):
-            return value.strip(" ()").split()[0].strip("'\"")
-    return ""
+    hint = library_hint(cause, entry.module, entry.distribution, entry.extras)
+    return hint or "see the traceback: commonplace plugins --json"

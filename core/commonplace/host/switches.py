@@ -46,12 +46,28 @@ class Switches:
             return ONLY
         if not self._disabled.isdisjoint(own):
             return DISABLE
-        own = (own | {canonical(name.partition(".")[2])}) - {OWN_DISTRIBUTION}
+        own = _names_of(name, owner)
         for rule, names in self._rules:
             named = not names.isdisjoint(own)
             if (owner != OWN_DISTRIBUTION and not named) if rule.only else named:
                 return str(rule)
         return ""
+
+    def hint(self, name: str, distribution: str) -> str:
+        """How to get back the entry point ``name``, which a variable or a setting switches off."""
+        by = self.off(name, distribution)
+        if by == SAFE:
+            return f"run without --safe, and unset {SAFE}"
+        rule = next((rule for rule, _ in self._rules if str(rule) == by), None)
+        if rule is None:
+            return f"add {name} to {by}, or unset it" if by == ONLY else f"unset {by}"
+        if rule.setting == "plugins.allow":
+            return f"add {name} to that list"
+        if rule.setting == "plugins.deny":
+            own = _names_of(name, canonical(distribution))
+            listed = [text for text in rule.names if canonical(text) in own]
+            return f"remove {' and '.join(listed)} from that list"
+        return "set it to true"
 
     def unknown_names(self, entries: Iterable[tuple[str, str]]) -> tuple[str, ...]:
         """A line for each name in our own configuration that none of ``entries`` has.
@@ -88,18 +104,9 @@ def canonical(distribution: str) -> str:
     return "-".join(word for word in words if word)
 
 
-def switch_hint(variable: str, name: str) -> str:
-    """How to get back a plugin that a variable or a setting switches off."""
-    setting, _, file = variable.partition(" in ")
-    if variable == SAFE:
-        return f"run without --safe, and unset {SAFE}"
-    if setting == "plugins.allow":
-        return f"add {name} to that list"
-    if setting == "plugins.deny":
-        return f"remove {name} from that list"
-    if file:
-        return "set it to true"
-    return f"add {name} to {variable}, or unset it" if variable == ONLY else f"unset {variable}"
+def _names_of(name: str, owner: str) -> set[str]:
+    """What the entry point ``name`` of the distribution ``owner`` may be called in a rule."""
+    return {canonical(name), canonical(name.partition(".")[2]), owner} - {OWN_DISTRIBUTION}
 
 
 def _names(value: str) -> frozenset[str]:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any, cast, get_args
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from attrs import evolve
 
-from commonplace.errors import CommonplaceError, ProviderError
+from commonplace.errors import CommonplaceError
 from commonplace.host.host import PluginHost
 from commonplace.protocols.contexts import SourceContext, StoreContext
-from commonplace.protocols.providers import ProviderContext, Purpose
-from commonplace.resilience.deadline import Deadline
+from commonplace.protocols.providers import ProviderContext
+from commonplace.resilience.bounded_call import failure_of
 from commonplace.testing.chunker import ChunkerConformance
 from commonplace.testing.manager import MemoryManagerConformance
 from commonplace.testing.provider import EmbeddingProviderConformance
@@ -83,63 +83,33 @@ def _of_provider(make: Callable[[Any], EmbeddingProvider], base_url: str) -> typ
             "own tests",
         )
 
-    def failures(_: Any) -> Mapping[str, ProviderContext]:
-        candidates = {
-            "a model that there is not": ProviderContext(model="no-such-model", base_url=base_url),
-            "no server listens": ProviderContext(base_url="http://127.0.0.1:9"),
-        }
-        found = {name: context for name, context in candidates.items() if _fails(make, context)}
-        if not found:
-            pytest.skip("only its author knows which settings cannot work")
-        return found
+    def failures(self: EmbeddingProviderConformance) -> Mapping[str, ProviderContext]:
+        return self.failing(
+            {
+                "a model that there is not": evolve(usual, model="no-such-model"),
+                "no server listens": evolve(usual, base_url="http://127.0.0.1:9"),
+            }
+        )
 
-    def variants(_: Any) -> Mapping[str, ProviderContext]:
-        candidates = {
-            "query prefix": evolve(usual, query_prefix="find: "),
-            "document prefix": evolve(usual, document_prefix="keep: "),
-            "dimensions": evolve(usual, dims=64),
-        }
-        known = _vectors(make, usual)
-        found = {
-            name: context
-            for name, context in candidates.items()
-            if _vectors(make, context) not in ([], known)
-        }
-        if not found:
-            pytest.skip("only its author knows which settings change vectors")
-        return found
+    def variants(self: EmbeddingProviderConformance) -> Mapping[str, ProviderContext]:
+        return self.changing(
+            {
+                "query prefix": evolve(usual, query_prefix="find: "),
+                "document prefix": evolve(usual, document_prefix="keep: "),
+                "dimensions": evolve(usual, dims=64),
+            }
+        )
 
+    own = {"variants": variants, "failures": failures} if remote else {}
     return type(
         "TestPlugin",
         (EmbeddingProviderConformance,),
         {
             "make_provider": lambda _, context: make(context),
             "context": lambda _: usual,
-            "variants": variants,
-            "failures": failures,
+            **own,
         },
     )
-
-
-def _vectors(make: Callable[[Any], EmbeddingProvider], context: ProviderContext) -> list[Any]:
-    """Vectors of a text for both purposes, none where ``context`` cannot work."""
-    found: list[Any] = []
-    try:
-        provider = make(context)
-        for purpose in get_args(Purpose):
-            found += provider.embed(["the ant"], purpose=purpose, deadline=Deadline.after(30))
-        provider.close()
-    except ProviderError:
-        return []
-    return found
-
-
-def _fails(make: Callable[[Any], EmbeddingProvider], context: ProviderContext) -> bool:
-    try:
-        make(context).close()
-    except ProviderError:
-        return True
-    return False
 
 
 def _of_source(make: Callable[[Any], Any]) -> type[Any]:
@@ -223,6 +193,10 @@ def main(descriptor: int, kind: str, id_: str, base_url: str) -> int:
             suite = suite_of(role, registration, base_url)
         except CommonplaceError as error:
             report({"refused": str(error), "hint": error.hint})
+            return 2
+        except BaseException as error:  # noqa: BLE001 - whatever a plugin raises is its own failure
+            words = f"{kind} {id_!r} could not be made: {failure_of(error)}"
+            report({"refused": words, "hint": "run its own tests for the traceback: pytest"})
             return 2
         with open("test_plugin.py", "w", encoding="utf-8") as file:
             file.write(_FILE)

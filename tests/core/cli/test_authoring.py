@@ -204,6 +204,26 @@ def test_one_that_does_not_load_is_no_plugin_without_laws(
 
 
 @pytest.mark.slow
+def test_one_that_cannot_be_made_says_why(
+    run: Callable[..., Ran], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    info = tmp_path / "unmade-1.0.dist-info"
+    info.mkdir()
+    (tmp_path / "unmade_plugin.py").write_text(
+        "from commonplace.plugin import hookimpl\n"
+        "@hookimpl\n"
+        "def commonplace_register_providers(register):\n"
+        "    register.provider('unmade', lambda context: 1 / 0, summary='unmade')\n"
+    )
+    (info / "METADATA").write_text("Metadata-Version: 2.4\nName: unmade\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[commonplace]\nprovider.unmade = unmade_plugin\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    ran = run("plugins", "check", "provider.unmade")
+    assert ran.code == 1
+    assert "provider 'unmade' could not be made: ZeroDivisionError: division by zero" in ran.err
+
+
+@pytest.mark.slow
 def test_a_builtin_plugin_is_checked(run: Callable[..., Ran]) -> None:
     ran = run("plugins", "check", "ranker.mmr", "--json")
     assert (ran.code, ran.json["passed"]) == (0, True)

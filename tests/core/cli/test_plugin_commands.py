@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from commonplace._version import __version__
+from commonplace.errors import how_to_install
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
@@ -154,3 +157,174 @@ def test_a_hook_that_cannot_be_imported_is_named_on_standard_error(
     assert not (form and kind == "write") or why in ran.out
     status = process("status", "--workspace", str(tmp_path), PYTHONPATH=site)
     assert status.out.count(why) == 1
+
+
+FAULTY = """
+import os
+from commonplace.plugin import hookimpl
+
+MODE = os.environ.get("MODE", "")
+
+
+class Odd(BaseException):
+    pass
+
+
+class Wordless(Exception):
+    def __str__(self):
+        raise RuntimeError("no words")
+
+
+class Faulty:
+    name = "faulty"
+    summary = "Fail"
+    examples = ("commonplace faulty",)
+
+    def __init__(self):
+        if MODE == "factory":
+            raise RuntimeError("boom")
+
+    def configure(self, parser):
+        if MODE == "configure":
+            raise RuntimeError("boom")
+        if MODE == "clash":
+            parser.add_argument("--json")
+        if MODE == "percent":
+            parser.add_argument("--x", help="100% of it")
+
+    def run(self, args, context):
+        if MODE == "run":
+            raise RuntimeError("boom")
+        if MODE == "odd":
+            raise Odd("boom")
+        if MODE == "wordless":
+            raise Wordless
+        if MODE in {"library", "unknown"}:
+            __import__("frobnicate" if MODE == "library" else "quuxify")
+        if MODE == "exit":
+            raise SystemExit(3)
+        return {"text": "well", "none": None, "part": 3}.get(MODE, 0)
+
+
+@hookimpl
+def commonplace_register_commands(register):
+    register.command("faulty", Faulty, summary="Fail")
+"""
+
+METADATA = """Metadata-Version: 2.1
+Name: faulty-parts
+Version: 2.0
+Provides-Extra: fast
+Requires-Dist: frobnicate>=1; extra == 'fast'
+"""
+
+
+@pytest.fixture
+def faulty(tmp_path: Path) -> str:
+    """A folder with a distribution installed in it, whose command fails as MODE says."""
+    info = tmp_path / "faults" / "faulty_parts-2.0.dist-info"
+    info.mkdir(parents=True)
+    (info.parent / "faulty_plugin.py").write_text(FAULTY, encoding="utf-8")
+    (info / "METADATA").write_text(METADATA, encoding="utf-8")
+    (info / "entry_points.txt").write_text("[commonplace]\ncommand.faulty = faulty_plugin\n")
+    return str(info.parent)
+
+
+@pytest.mark.parametrize(
+    ("mode", "argv", "words"),
+    [
+        ("factory", ("faulty",), "RuntimeError: boom"),
+        ("configure", ("faulty",), "RuntimeError: boom"),
+        ("clash", ("faulty",), "conflicting option string: --json"),
+        ("percent", ("faulty", "--help"), "Error: "),
+        ("run", ("faulty",), "RuntimeError: boom"),
+        ("odd", ("faulty",), "Odd: boom"),
+        ("wordless", ("faulty",), "Wordless"),
+        ("text", ("faulty",), "TypeError: it ended with 'well', which is no exit code"),
+    ],
+)
+def test_a_fault_of_its_own_is_named_as_the_plugins(
+    process: Callable[..., Run], faulty: str, mode: str, argv: tuple[str, ...], words: str
+) -> None:
+    ran = process(*argv, PYTHONPATH=faulty, MODE=mode)
+    assert ran.code == 1
+    first, fix = ran.err.splitlines()
+    start = "commonplace: command 'faulty' of faulty_plugin (faulty-parts 2.0) failed: "
+    assert first.startswith(start)
+    assert words in first
+    assert fix.startswith("  fix: this is a bug in faulty-parts: run it again with COMMONPLACE_DEB")
+
+
+def test_a_library_that_it_lacks_is_named_with_the_extra(
+    process: Callable[..., Run], faulty: str
+) -> None:
+    ran = process("faulty", PYTHONPATH=faulty, MODE="library")
+    assert ran.code == 1
+    assert "No module named 'frobnicate'" in ran.err
+    assert f"  fix: {how_to_install('faulty-parts[fast]')}\n" in ran.err
+    ran = process("--json", "faulty", PYTHONPATH=faulty, MODE="unknown")
+    assert ran.json["error"]["hint"] == "install quuxify, which faulty-parts needs"
+
+
+@pytest.mark.parametrize(("mode", "code"), [("none", 0), ("", 0), ("part", 3), ("exit", 3)])
+def test_how_it_ends_is_the_exit_code(
+    process: Callable[..., Run], faulty: str, mode: str, code: int
+) -> None:
+    ran = process("faulty", PYTHONPATH=faulty, MODE=mode)
+    assert (ran.code, ran.out, ran.err) == (code, "", "")
+
+
+def test_a_traceback_of_it_is_for_those_who_ask(process: Callable[..., Run], faulty: str) -> None:
+    ran = process("faulty", PYTHONPATH=faulty, MODE="run", COMMONPLACE_DEBUG="1")
+    assert 'raise RuntimeError("boom")' in ran.err
+
+
+@pytest.mark.parametrize("mode", ["clash", "configure", "factory"])
+def test_completion_leaves_out_one_that_fails(
+    process: Callable[..., Run], faulty: str, mode: str
+) -> None:
+    ran = process("completion", "bash", PYTHONPATH=faulty, MODE=mode)
+    assert ran.code == 0
+    assert "note: faulty is left out: command 'faulty' of faulty_plugin (faulty-" in ran.err
+
+
+def offer(folder: Path, distribution: str, *entries: str) -> None:
+    """Install a distribution with these entry points of the module with the command `hello`."""
+    info = folder / f"{distribution.replace('-', '_')}-1.0.dist-info"
+    info.mkdir(parents=True)
+    module = f"{distribution.replace('-', '_')}_plugin"
+    (folder / f"{module}.py").write_text(PLUGIN, encoding="utf-8")
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: 1.0\n")
+    lines = "".join(f"{entry} = {module}\n" for entry in entries)
+    (info / "entry_points.txt").write_text(f"[commonplace]\n{lines}")
+
+
+def test_one_that_needs_another_api_is_no_unknown_command(
+    process: Callable[..., Run], tmp_path: Path
+) -> None:
+    offer(tmp_path / "site", "new-parts", "api.9.0", "command.hello")
+    why = f"it needs version 9.0 of the plugin API, and commonplace {__version__} offers "
+    ran = process("hello", "Ines", PYTHONPATH=str(tmp_path / "site"))
+    assert ran.code == 1
+    assert f"command 'hello' of new-parts 1.0 failed to load: {why}" in ran.err
+    assert "fix: update commonplace, or install an older new-parts\n" in ran.err
+    listed = process("--help", PYTHONPATH=str(tmp_path / "site")).out
+    assert (
+        f"hello       (does not load: command 'hello' of new-parts 1.0 failed to load: {why}"
+        in (listed)
+    )
+
+
+def test_one_that_two_distributions_offer_is_no_unknown_command(
+    process: Callable[..., Run], tmp_path: Path
+) -> None:
+    for name in ("one-parts", "two-parts"):
+        offer(tmp_path / "site", name, "command.hello")
+    site = str(tmp_path / "site")
+    ran = process("hello", "Ines", PYTHONPATH=site)
+    assert ran.code == 1
+    assert "command.hello is offered by " in ran.err
+    assert all(name in ran.err for name in ("one-parts 1.0", "two-parts 1.0"))
+    assert "hello       (does not load: command.hello is" in process("--help", PYTHONPATH=site).out
+    ran = process("hello", "Ines", PYTHONPATH=site, COMMONPLACE_DISABLE_PLUGINS="two-parts")
+    assert (ran.code, ran.out) == (0, "Hello Ines, main here.\n")

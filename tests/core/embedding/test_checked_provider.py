@@ -15,6 +15,7 @@ from commonplace.errors import (
     PluginUnavailableError,
     ProviderError,
     UnavailableError,
+    how_to_install,
 )
 from commonplace.host.discovery import installed
 from commonplace.host.host import PluginHost
@@ -105,6 +106,26 @@ def test_a_request_that_keeps_no_deadline_is_given_up() -> None:
     done.set()
 
 
+def test_a_library_that_is_missing_is_named() -> None:
+    absent = ModuleNotFoundError("secret-key", name="frobnicate")
+
+    def embed(*_: Any, **__: Any) -> Any:
+        raise absent
+
+    provider = Provider()
+    vars(provider)["embed"] = embed
+    checked = CheckedProvider(provider, LABEL, trusted=True, install=lambda _: "install it")
+    with pytest.raises(ProviderError) as caught:
+        checked.embed(["a"], purpose="query", deadline=Deadline.after(5))
+    assert str(caught.value) == f"{LABEL} failed: No module named 'frobnicate'"
+    assert (caught.value.kind, caught.value.hint) == ("protocol", "install it")
+    with pytest.raises(PluginUnavailableError, match="needs a module named 'frobnicate'") as fact:
+        CheckedProvider(
+            Provider(limits=absent), LABEL, trusted=True, install=lambda _: "install it"
+        )
+    assert fact.value.hint == "install it"
+
+
 class Plugin:
     """Registers one provider."""
 
@@ -139,6 +160,56 @@ def test_keywords_answer_and_the_status_says_why(tmp_path: Path, name: str, late
         reasons = [one.reason for one in status.providers if one.state == "unusable"]
         assert any("acme_embed failed: it" in reason for reason in reasons), reasons
         memory.sync()
+
+
+LAZY = """
+from commonplace.plugin import Limits, hookimpl
+
+
+class Acme:
+    model, limits, concurrency, capabilities = "m", Limits(), 1, frozenset()
+
+    def __init__(self, context):
+        pass
+
+    def fingerprint(self):
+        return "acme"
+
+    def embed(self, texts, *, purpose, deadline):
+        import frobnicate
+
+    def close(self):
+        pass
+
+
+@hookimpl
+def commonplace_register_providers(register):
+    register.provider("acme", Acme, summary="acme")
+"""
+
+
+def test_what_to_install_is_said_by_a_search(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    info = tmp_path / "site" / "acme_parts-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info.parent / "lazy_acme.py").write_text(LAZY)
+    (info / "METADATA").write_text(
+        "Metadata-Version: 2.4\nName: acme-parts\nVersion: 1.0\n"
+        "Requires-Dist: frobnicate; extra == 'fast'\n"
+    )
+    (info / "entry_points.txt").write_text("[commonplace]\nprovider.acme = lazy_acme\n")
+    monkeypatch.syspath_prepend(str(info.parent))
+    (tmp_path / "MEMORY.md").write_text("The ferry leaves at nine.\n")
+    env = {"COMMONPLACE_STATE_DIR": str(tmp_path / "state"), "HOME": str(tmp_path)}
+    config = {"memory": {"search": {"provider": "acme"}}}
+    host = PluginHost(installed(), env={})
+    with Memory.open(workspace=tmp_path, config=config, env=env, host=host) as memory:
+        memory.sync()
+        (provider,) = memory.status().providers
+    lacks = "provider 'acme' of lazy_acme (acme-parts 1.0) failed: No module named 'frobnicate'"
+    assert lacks in provider.reason
+    assert how_to_install("acme-parts[fast]") in provider.reason
 
 
 def test_a_deep_status_that_is_answered_ends_a_failure_of_queries(tmp_path: Path) -> None:

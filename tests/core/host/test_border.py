@@ -114,6 +114,20 @@ def test_a_ranker_that_fails_is_skipped_and_named(name: str, trusted: bool) -> N
     assert note.startswith(f"the ranker 'odd' of {LABEL} was skipped: ")
 
 
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"explain": None}, "it gave a hit whose explain is None, not of type Explanation"),
+        ({"chunk": "x"}, "it gave a hit whose chunk is a str, not of type StoredChunk"),
+        ({"lines": "1-2"}, "it gave a hit whose lines are '1-2', not two int"),
+    ],
+)
+def test_the_field_of_a_hit_that_is_wrong_is_named(wrong: dict[str, Any], words: str) -> None:
+    ranker = GuardedRanker(Odd(lambda hits: [hits[0]._replace(**wrong)]), LABEL, trusted=False)  # type: ignore[arg-type]
+    (note,) = failures_of(ranker.rank(HITS, CONTEXT))
+    assert note.endswith(f" was skipped: TypeError: {words}")
+
+
 @pytest.mark.parametrize("trusted", [False, True])
 def test_a_ranker_may_add_what_it_asked_for_and_nothing_else(trusted: bool) -> None:
     other = Candidate(CHUNK._replace(id=3, path="memory/c.md"), 0.0, Explanation())

@@ -360,6 +360,27 @@ def wrapper(before: list[str], answer: Callable[[SearchResult], Any]) -> SimpleN
     return SimpleNamespace(commonplace_search=commonplace_search)
 
 
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"hits": None}, "hits are not a tuple of Hit"),
+        ({"hits": ("a",)}, "hits are not a tuple of Hit"),
+        ({"notes": "hey"}, "notes are not a tuple of str"),
+        ({"unknown": (1,)}, "unknown are not a tuple of UnknownWord"),
+    ],
+)
+def test_a_wrapper_that_breaks_a_result_loses_none(
+    tmp_path: Path, wrong: dict[str, Any], words: str
+) -> None:
+    (tmp_path / "MEMORY.md").write_text("An ant.\n")
+    host = PluginHost(env={})
+    host.register(wrapper([], lambda result: result.replace(**wrong)), name="faulty")
+    with Memory.open(workspace=tmp_path, host=host, env={"HOME": str(tmp_path)}) as memory:
+        result = memory.search("ant")
+    assert len(result.hits) == 1
+    assert any(f"it returned a result whose {words}" in note for note in result.notes)
+
+
 def test_without_a_plugin_no_search_is_wrapped() -> None:
     assert not PluginHost([], env={}).wraps_search()
 

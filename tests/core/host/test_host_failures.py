@@ -17,8 +17,9 @@ from commonplace.errors import (
     how_to_install,
 )
 from commonplace.host.discovery import KINDS, Catalogue, EntryPoint
+from commonplace.host.failures import Failure
 from commonplace.host.host import PluginHost
-from commonplace.host.registry import Entry, Failure, Registry
+from commonplace.host.registry import Entry, Registry
 from commonplace.host.reports import PluginInfo, describe, with_readiness
 from commonplace.model.plugins import Probe, hookimpl
 from commonplace.resilience.deadline import Deadline
@@ -219,7 +220,7 @@ def test_a_factory_that_hangs_is_given_up(kind: Kind, monkeypatch: pytest.Monkey
     def hook(register: Any) -> None:
         REGISTER[kind](register, lambda *_: come_back.wait(60))
 
-    monkeypatch.setattr("commonplace.host.registry.FACTORY_SECONDS", 0.01)
+    monkeypatch.setattr("commonplace.host.failures.FACTORY_SECONDS", 0.01)
     host = PluginHost([], env={})
     plugin = ModuleType("sleepy")
     setattr(plugin, KINDS[kind], hook)
@@ -229,6 +230,55 @@ def test_a_factory_that_hangs_is_given_up(kind: Kind, monkeypatch: pytest.Monkey
     with pytest.raises(UnavailableError, match="has not come back"):
         host.get(kind, "slow").factory(None)
     come_back.set()
+
+
+LACKING = """
+from commonplace.plugin import hookimpl
+
+def make(*_):
+    import no_such_library
+
+@hookimpl
+def commonplace_register_backends(register): register.store("bad", make, summary="b")
+
+@hookimpl
+def commonplace_register_chunkers(register): register.chunker("bad", make, summary="b")
+
+@hookimpl
+def commonplace_register_commands(register): register.command("bad", make, summary="b")
+
+@hookimpl
+def commonplace_register_providers(register): register.provider("bad", make, summary="b")
+
+@hookimpl
+def commonplace_register_rankers(register): register.ranker("bad", make, summary="b")
+
+@hookimpl
+def commonplace_register_sources(register): register.source("bad", make, summary="b")
+
+@hookimpl
+def commonplace_register_tools(register): register.toolset("bad", make, summary="b")
+"""
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_factory_that_lacks_a_library_names_it_and_the_extra(
+    kind: Kind, add_module: Callable[[str, str], None], add_distribution: Callable[..., Path]
+) -> None:
+    add_module("hf_lacking", LACKING)
+    info = add_distribution("dist-bad", {})
+    with (info / "METADATA").open("w") as metadata:
+        metadata.write(
+            "Metadata-Version: 2.4\nName: dist-bad\nVersion: 1.5\n"
+            "Requires-Dist: no-such-library>=2; extra == 'speed'\n\n"
+        )
+    host = PluginHost([entry(f"{kind}.bad", "hf_lacking")], env={})
+    make = host.get(kind, "bad").factory
+    with pytest.raises(PluginUnavailableError) as caught:
+        make(*() if kind == "command" else (None,))
+    said = f"{kind} 'bad' of hf_lacking (dist-bad 1.5) failed: No module named 'no_such_library'"
+    assert str(caught.value) == said
+    assert caught.value.hint == how_to_install("dist-bad[speed]")
 
 
 def test_a_factory_of_our_own_needs_no_thread() -> None:

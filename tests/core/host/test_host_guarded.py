@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import nullcontext
 from threading import Event
 from types import SimpleNamespace
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 REF = DocumentRef("odd", "odd/1.md", "1", "one")
 DOCUMENT = Document(REF, "a text", "digest")
 _DOCUMENT: Any = DOCUMENT
+_REF: Any = REF
 SHORT = 0.02
 
 
@@ -118,10 +120,24 @@ def test_a_lawful_source_passes() -> None:
 
 
 @pytest.mark.parametrize(
-    "document", ["text", _DOCUMENT._replace(digest=None), _DOCUMENT._replace(tags=(1,))]
+    ("document", "words"),
+    [
+        ("text", "a str for a document"),
+        (_DOCUMENT._replace(ref="a"), "a document whose ref is a str, not a DocumentRef"),
+        (
+            _DOCUMENT._replace(ref=_REF._replace(stamp=1)),
+            "a document whose ref.stamp is an int, not a str",
+        ),
+        (_DOCUMENT._replace(digest=None), "a document whose digest is None, not a str"),
+        (_DOCUMENT._replace(text=b"x"), "a document whose text is a bytes, not a str"),
+        (_DOCUMENT._replace(tags=(1,)), "a document whose names and tags are not tuples of str"),
+        (_DOCUMENT._replace(day="2024-01-01"), "a document whose day is a str, not a date or None"),
+    ],
 )
-def test_what_is_no_document_is_unreadable(document: Any) -> None:
-    with pytest.raises(OSError, match=r"^the source 'odd' of acme gave a "):
+def test_what_is_no_document_is_unreadable_and_its_field_is_named(
+    document: Any, words: str
+) -> None:
+    with pytest.raises(OSError, match=f"^the source 'odd' of acme gave {words}$"):
         guarded(odd(read=lambda _: document)).read(REF)
 
 
@@ -134,17 +150,45 @@ def test_a_growing_source_that_fails_is_unreadable_and_due(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "piece",
-    ["text", Segment(_DOCUMENT, place=None), Segment(_DOCUMENT._replace(text=None)), None],  # type: ignore[arg-type]
+    ("piece", "words"),
+    [
+        ("text", "a str for a piece"),
+        (None, "None for a piece"),
+        (Segment(_DOCUMENT, place=None), "a piece whose place is None, not a str"),  # type: ignore[arg-type]
+        (
+            Segment(_DOCUMENT._replace(text=None)),
+            "a piece with a document whose text is None, not a str",
+        ),
+    ],
 )
-def test_what_is_no_piece_of_a_document_is_unreadable(piece: Any) -> None:
+def test_what_is_no_piece_of_a_document_is_unreadable(piece: Any, words: str) -> None:
     pieces = iter([Segment(DOCUMENT, "here"), piece])
     source = guarded(odd(segments=lambda *_: nullcontext(pieces)))
     with source.segments(REF) as found:
         assert found is not None
         assert next(found) == Segment(DOCUMENT, "here")
-        with pytest.raises(OSError, match=r"'odd' of acme gave a \w+ for a piece"):
+        with pytest.raises(OSError, match=f"^the source 'odd' of acme gave {words}$"):
             next(found)
+
+
+_CHUNK: Any = Chunk(1, 2, "text")
+
+
+@pytest.mark.parametrize(
+    ("chunk", "words"),
+    [
+        ("text", "a str for a chunk"),
+        (_CHUNK._replace(text=None), "a chunk whose text is None, not a str"),
+        (_CHUNK._replace(start_line=3), "a chunk of the lines 3 to 2, which must be int from"),
+        (_CHUNK._replace(end_line="2"), "a chunk of the lines 1 to '2', which must be int from"),
+        (_CHUNK._replace(heading=(1, 2)), "a chunk whose heading is (1, 2), not a tuple of str"),
+        (_CHUNK._replace(heading="Title"), "a chunk whose heading is Title, not a tuple of str"),
+    ],
+)
+def test_what_is_no_chunk_is_refused_and_its_field_is_named(chunk: Any, words: str) -> None:
+    chunker = odd(fingerprint="odd-1", chunk=lambda _: [_CHUNK._replace(text="x" * 90), chunk])
+    with pytest.raises(OSError, match=f"^the chunker of acme gave {re.escape(words)}"):
+        GuardedChunker(lambda: chunker, "the chunker of acme").chunk(DOCUMENT)
 
 
 @pytest.mark.parametrize(

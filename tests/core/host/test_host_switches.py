@@ -170,3 +170,23 @@ def test_a_slot_that_is_denied_names_the_setting(tmp_path: Path) -> None:
         "'memory-lancedb' is switched off by plugins.deny in config argument" in notice
         for notice in notices
     )
+
+
+@pytest.mark.parametrize(
+    ("denied", "listed"),
+    [
+        (["a-stranger"], "a-stranger"),
+        (["ranker.stranger", "other"], "ranker.stranger"),
+        (["A_Stranger", "stranger"], "A_Stranger and stranger"),
+    ],
+)
+def test_what_to_remove_from_a_list_is_what_stands_there(
+    denied: list[str], listed: str, stranger: Path
+) -> None:
+    rules = load_switches({"plugins": {"deny": denied}}, {})
+    host = PluginHost(scan([str(stranger)]), env={}, rules=rules)
+    with pytest.raises(PluginUnavailableError) as caught:
+        host.ranker("stranger")
+    assert caught.value.hint == f"remove {listed} from that list"
+    (info,) = (info for info in host.plugins() if info.name == "ranker.stranger")
+    assert info.hint == caught.value.hint

@@ -406,7 +406,7 @@ def test_capabilities_that_are_none_cost_the_set_alone(opened: Callable[..., Mem
 def test_what_hangs_is_given_up(
     opened: Callable[..., Memory], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("commonplace.host.registry.FACTORY_SECONDS", 0.05)
+    monkeypatch.setattr("commonplace.host.failures.FACTORY_SECONDS", 0.05)
     monkeypatch.setattr("commonplace.tools.plugins.CALL_SECONDS", 0.05)
     come_back = threading.Event()
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from commonplace import Memory
-from commonplace.cli.context import Context
-from commonplace.cli.parser import UsageError, command_parser
+from commonplace.cli.context import Context, UsageError
+from commonplace.cli.parser import command_parser
 from commonplace.errors import CallerError
 from commonplace_evaluation.bench import BenchCommand, measured
 from commonplace_evaluation.public import Text

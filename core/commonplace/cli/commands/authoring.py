@@ -8,7 +8,8 @@ import sys
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from commonplace.cli.parser import BUILTIN, UsageError, argument
+from commonplace.cli.context import UsageError
+from commonplace.cli.parser import BUILTIN, argument
 from commonplace.errors import CallerError, CommonplaceError, counted, how_to_install, suggest
 
 if TYPE_CHECKING:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.cli.parser import DONE, NOT_VALID, UsageError, argument, flag
+from commonplace.cli.context import UsageError
+from commonplace.cli.parser import DONE, NOT_VALID, argument, flag
 from commonplace.cli.terminal import columns
 from commonplace.errors import counted, suggest
 
@@ -265,10 +266,16 @@ def _matching(settings: tuple[Explained, ...], key: str) -> tuple[Explained, ...
 
 
 def _check(context: Context) -> int:
+    from commonplace.cli.checks import unread_by
     from commonplace.config.reports import check
 
     host = context.plugin_host()
-    report = check(**context.arguments(), absence=host.absence, needed=False)
+    report = check(
+        **context.arguments(),
+        absence=host.absence,
+        unread=unread_by(host),
+        needed=False,
+    )
     report = report.evolve(warnings=(*report.warnings, *host.switch_notices()))
     code = NOT_VALID if report.problems else DONE
     if context.json:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from commonplace.cli.parser import UsageError, flag
+from commonplace.cli.context import UsageError
+from commonplace.cli.parser import flag
 from commonplace.cli.streams import printable
 from commonplace.cli.terminal import cells, pad, wrap
 from commonplace.errors import CommonplaceError, counted, reason_of

@@ -7,7 +7,8 @@ import re
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from commonplace.cli.parser import UsageError, argument, positive_int
+from commonplace.cli.context import UsageError
+from commonplace.cli.parser import argument, positive_int
 from commonplace.errors import counted
 from commonplace.model.tuples import NamedTuple
 

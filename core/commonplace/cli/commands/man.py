@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from commonplace.cli.context import plugin_command, plugin_host
+from commonplace.cli.context import (
+    UsageError,
+    command_names,
+    faults_named,
+    plugin_command,
+    plugin_host,
+)
 from commonplace.cli.parser import (
     BUILTIN,
     EXIT_CODES,
@@ -193,11 +199,12 @@ def catalog(env: Mapping[str, str]) -> Catalog:
     facts = [command_facts(builtin_command(name)) for name in BUILTIN]
     missing = []
     host = plugin_host(env)
-    for name in host.ids("command"):
+    for name in command_names(host):
         try:
-            facts.append(command_facts(plugin_command(name, host)))
-        except CommonplaceError as error:
-            missing.append(f"{name} is left out: {error}")
+            with faults_named(name, host):
+                facts.append(command_facts(plugin_command(name, host)))
+        except (CommonplaceError, UsageError, OSError, SystemExit) as error:
+            missing.append(f"{name} is left out: {str(error) or type(error).__name__}")
     return Catalog(tuple(facts), tuple(map(_argument_of, _common())), tuple(missing))
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.cli.parser import UsageError, argument, positive_int
+from commonplace.cli.context import UsageError
+from commonplace.cli.parser import argument, positive_int
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace

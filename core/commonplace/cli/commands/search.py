@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from commonplace.cli.context import UsageError
 from commonplace.cli.parser import (
-    UsageError,
     argument,
     flag,
     positive_int,

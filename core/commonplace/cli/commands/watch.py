@@ -9,7 +9,8 @@ import time
 from typing import TYPE_CHECKING
 
 from commonplace.cli.commands.index import check_persistent, numbers_of, summary_of, warnings_of
-from commonplace.cli.parser import INTERRUPTED, UsageError, flag
+from commonplace.cli.context import UsageError
+from commonplace.cli.parser import INTERRUPTED, flag
 from commonplace.cli.streams import one_line
 from commonplace.errors import CallerError, IndexBusyError, counted, reason_of
 

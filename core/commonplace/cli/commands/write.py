@@ -6,7 +6,8 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from commonplace.cli.parser import UsageError, argument, flag, positive_int, unit_interval
+from commonplace.cli.context import UsageError
+from commonplace.cli.parser import argument, flag, positive_int, unit_interval
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace

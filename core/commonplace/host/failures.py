@@ -1,0 +1,170 @@
+"""What the code of a plugin raised: kept for a report, or raised with the name of the plugin.
+
+And what it gave in place of what it must, in words that name the field.
+
+A library that is missing is named with the extra of the plugin's distribution that brings it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from commonplace.errors import DeadlineExceededError, PluginUnavailableError, how_to_install
+from commonplace.host.switches import canonical
+from commonplace.model.tuples import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from commonplace.host.discovery import EntryPoint
+
+
+R = TypeVar("R")
+
+FACTORY_SECONDS = 10.0
+"""How long a factory of a third party may take."""
+
+_BOUNDED = frozenset({"provider", "ranker", "source", "tool"})
+"""Kinds whose factories are given up here. Backends and chunkers are made inside of calls that are
+given up themselves; commands are made where the command line is read."""
+
+
+class Failure(NamedTuple):
+    """What went wrong in a plugin: one line for people, the traceback, and the error itself."""
+
+    error: str
+    traceback: str = ""
+    cause: BaseException | None = None
+
+
+def attempt(work: Callable[[], R]) -> R | Failure:
+    """The result of ``work``, which runs a plugin's code; or its failure, of whatever kind.
+
+    A plugin that calls ``sys.exit`` has failed, too. The user's Ctrl-C passes.
+    """
+    try:
+        return work()
+    except BaseException as error:  # noqa: BLE001 - any fault of a plugin is kept for the report instead of ending the program
+        from traceback import format_exception
+
+        from commonplace.resilience.bounded_call import failure_of
+
+        return Failure(failure_of(error), "".join(format_exception(error)), error)
+
+
+def guarded_factory(
+    kind: str, id_: str, plugin: str, entry: EntryPoint | None, factory: Callable[..., Any]
+) -> Callable[..., Any]:
+    """``factory`` of the part ``id_`` of a third party; ``plugin`` names it in messages.
+
+    A library that is missing is reported with how to install it, where ``entry`` is known. Where
+    no call that is given up surrounds it, it runs on a thread of its own.
+    """
+    part = f"{kind} {id_!r}"
+
+    def make(*context: Any) -> Any:
+        try:
+            return factory(*context)
+        except ModuleNotFoundError as error:
+            hint = entry and library_hint(error, entry.module, entry.distribution, entry.extras)
+            if not hint:
+                raise
+            # In words of our own: those of the error may hold what the factory was given.
+            raise PluginUnavailableError(
+                f"{part} of {plugin} failed: No module named {error.name!r}", hint=hint
+            ) from error
+
+    return _bounded(part, plugin, make) if kind in _BOUNDED else make
+
+
+def _bounded(part: str, plugin: str, factory: Callable[..., R]) -> Callable[..., R]:
+    """``factory``, on a thread of its own, which is given up after some seconds.
+
+    While one call has not come back, the next ones fail at once.
+    """
+    from commonplace.resilience.bounded_call import Worker
+    from commonplace.resilience.deadline import Deadline
+
+    worker = Worker(f"the factory of {part} of {plugin}", patient=False)
+
+    def make(*context: Any) -> R:
+        try:
+            return worker.run(lambda: factory(*context), Deadline.after(FACTORY_SECONDS))
+        except DeadlineExceededError as error:
+            raise PluginUnavailableError(
+                str(error), hint=f"update or uninstall {plugin}"
+            ) from error
+
+    return make
+
+
+def library_hint(
+    cause: BaseException | None, module: str, distribution: str, extras: str = ""
+) -> str:
+    """How to install the library without which the plugin ``module`` failed by ``cause``.
+
+    ``""`` where it failed by something else, such as a module of its own that is missing.
+    ``extras`` are those of ``distribution`` that the plugin is known to need.
+    """
+    if not (isinstance(cause, ImportError) and cause.name):
+        return ""
+    library = cause.name.partition(".")[0]
+    if library == module.partition(".")[0]:
+        return ""
+    if extras := extras or _extra_with(library, distribution):
+        return how_to_install(f"{distribution}[{extras}]")
+    return f"install {library}, which {distribution} needs"
+
+
+def _extra_with(library: str, distribution: str) -> str:
+    """The extra of ``distribution`` that brings ``library``, or ``""``."""
+    from importlib.metadata import PackageNotFoundError, requires
+
+    try:
+        requirements = requires(distribution) or []
+    except (PackageNotFoundError, ValueError):
+        return ""
+    for requirement in requirements:
+        name, _, condition = requirement.partition(";")
+        _, extra, value = condition.partition("extra ==")
+        for stop in " <>=!~[(@":
+            name = name.partition(stop)[0]
+        if extra and canonical(name) == canonical(library):
+            return value.strip(" ()").split()[0].strip("'\"")
+    return ""
+
+
+def document_fault(document: Any) -> str:
+    """What a source gave instead of a document, with the field that is wrong."""
+    from commonplace.model.documents import Document, DocumentRef
+
+    if type(document) is not Document:
+        return f"{kind_of(document)} for a document"
+    ref, day = document.ref, document.day
+    if type(ref) is not DocumentRef:
+        return f"a document whose ref is {kind_of(ref)}, not a DocumentRef"
+    texts = {"ref.stamp": ref.stamp, "text": document.text, "digest": document.digest}
+    for name, text in (*texts.items(), ("title", document.title)):
+        if type(text) is not str:
+            return f"a document whose {name} is {kind_of(text)}, not a str"
+    if day is not None and not hasattr(day, "isoformat"):
+        return f"a document whose day is {kind_of(day)}, not a date or None"
+    return "a document whose names and tags are not tuples of str"
+
+
+def hit_fault(hit: Any) -> str:
+    """What a ranker gave instead of a hit, with the field that is wrong."""
+    from commonplace.model.search import Candidate, Explanation, StoredChunk
+
+    if not isinstance(hit, Candidate):
+        return f"{kind_of(hit)} for a hit"
+    for name, right in (("chunk", StoredChunk), ("explain", Explanation)):
+        if not isinstance(part := getattr(hit, name), right):
+            return f"a hit whose {name} is {kind_of(part)}, not of type {right.__name__}"
+    return f"a hit whose lines are {str(hit.lines)[:40]!r}, not two int"
+
+
+def kind_of(value: object) -> str:
+    """A value that a plugin gave, by its type alone: it may be a text of the user's."""
+    name = type(value).__name__
+    return "None" if value is None else f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"

@@ -1,17 +1,21 @@
-"""The richer forms of a result: Markdown to be pasted, and links from a terminal to an editor."""
+"""The richer forms of a result: Markdown to be pasted, links to an editor, commands to be run."""
 
 from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from commonplace.cli.streams import printable
+from commonplace.errors import CommonplaceError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from commonplace.config.settings import Settings
+    from commonplace.host.host import PluginHost
     from commonplace.model.search import SearchResult
 
 
@@ -120,3 +124,65 @@ def filled(template: str, location: str, line: int) -> str:
     if "{host}" in template:
         values["host"] = quote(gethostname())
     return re.sub(r"\{(path|line|host)\}", lambda found: values.get(found[1], ""), template)
+
+
+_ELSEWHERE = frozenset({"completion", "demo", "init", "man"})
+"""Commands for which they mean something else, or nothing."""
+
+
+_SUGGESTED = r"(?m:^|(?<=[`(])|(?<=[:;] )|(?<=, or )|(?<= with ))commonplace ([a-z][a-z-]*)"
+"""A command of ours as messages have it, in their texts: after what can stand before one."""
+
+
+def suggesting(
+    text: str,
+    given: Mapping[str, str],
+    commands: Sequence[str],
+    host: Callable[[], PluginHost],
+    env: Mapping[str, str] = os.environ,
+) -> str:
+    """``text`` in which each command of ours has the options ``given``, unless it names its own.
+
+    So a command that is copied from a message acts on the memory that the message is about. Only
+    what stands where messages have their commands is one: prose and quoted text stay as they are.
+    ``commands`` are those of core; those of plugins are known to the ``host``. A change of the
+    configuration does not go to a file of another program, and the text then ends with what else
+    must be done.
+    """
+    known = set(commands)
+    with suppress(CommonplaceError, OSError, ValueError):  # such as a configuration of no such name
+        known.update(host().ids("command"))
+    beside: list[str] = []
+
+    def whose(found: re.Match[str]) -> str:
+        before, after = text[: found.start()], text[found.end() :]
+        rest = re.split(r"[`\n]|\bcommonplace ", after, maxsplit=1)[0]
+        # Help is for all, "did you mean" corrects a word, and what a process runs is a fact.
+        fact = rest.startswith((" --help", "?")) or re.search(r"process \d+ \($", before)
+        quoted = before.count('"') % 2 or before.count("“") > before.count("”")
+        if fact or quoted or found[1] not in known - _ELSEWHERE:
+            return found[0]
+        unfit = _unfit(rest, given, env) if found[1] == "config" else {}
+        beside.extend(words for words in unfit.values() if words and words not in beside)
+        fit = (name for name in given if name not in unfit)
+        missing = [name for name in fit if not re.search(rf"{name}[ =]", rest)]
+        return found[0] + "".join(f" {name} {quote(given[name])}" for name in missing)
+
+    return "; ".join([re.sub(_SUGGESTED, whose, text), *beside])
+
+
+def _unfit(rest: str, given: Mapping[str, str], env: Mapping[str, str]) -> dict[str, str]:
+    """The options that a change of the configuration cannot have, and what to do in their place.
+
+    ``rest`` is what follows the name of the command.
+    """
+    from commonplace.config.paths import beside_the_originals, is_never_written
+
+    change = re.match(r" (?:un)?set (\S+)", rest)
+    found = {}
+    if change and change[1].startswith("memory."):
+        found["--agent"] = ""  # no setting of one agent
+    file = given.get("--config")
+    if change and file and is_never_written(file, env):
+        found["--config"] = beside_the_originals(file, "--config", env)
+    return found

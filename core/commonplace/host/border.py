@@ -342,9 +342,7 @@ def _selected(
             raise TypeError(f"it gave {hit_fault(one)}")
         known = left.pop(one.chunk.id, None)
         if known is not one.chunk and known != one.chunk:
-            raise ValueError(
-                f"it gave {one.chunk.path!r}, which it was not given, or gave it twice"
-            )
+            raise ValueError(f"it gave {one.chunk.path!r} twice, or was not given it")
         if type(one.score) not in {float, int} or not least <= one.score <= most:
             raise ValueError(f"it gave the score {one.score!r}, which is not within 0 and 1")
     if not drops and (lost := sum(hit.chunk.id in left for hit in hits)):

@@ -318,10 +318,6 @@ class Catalogue:
         """The variable or setting that switches ``entry`` off, or ``""``."""
         return self.switches.off(entry.name, entry.distribution)
 
-    def switch_hint(self, entry: EntryPoint) -> str:
-        """How to get back ``entry``, which is switched off."""
-        return self.switches.hint(entry.name, entry.distribution)
-
     def unknown_names(self) -> tuple[str, ...]:
         """A line for each name in our own configuration's switches that no plugin has."""
         return self.switches.unknown_names([(e.name, e.distribution) for e in self.entries])
@@ -373,7 +369,7 @@ class Catalogue:
                 variable = self.switched_off(entry)
                 raise PluginUnavailableError(
                     f"{kind} {id_!r} is switched off by {variable}",
-                    hint=self.switch_hint(entry),
+                    hint=self.switches.hint(entry.name, entry.distribution),
                 )
         raise PluginUnavailableError(
             f"there is no {kind} {id_!r}", hint=_suggestion(kind, id_, {*self.ids(kind), *others})

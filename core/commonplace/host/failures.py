@@ -24,9 +24,9 @@ R = TypeVar("R")
 FACTORY_SECONDS = 10.0
 """How long a factory of a third party may take."""
 
-_BOUNDED = frozenset({"provider", "ranker", "source", "tool"})
-"""Kinds whose factories are given up here. Backends and chunkers are made inside of calls that are
-given up themselves; commands are made where the command line is read."""
+_BOUNDED = frozenset({"backend", "provider", "ranker", "source", "tool"})
+"""Kinds whose factories are given up here. Chunkers are made inside of calls that are given up
+themselves; commands are made where the command line is read."""
 
 
 class Failure(NamedTuple):

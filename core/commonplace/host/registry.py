@@ -28,13 +28,6 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 
-FACTORY_SECONDS = 10.0
-"""How long a factory of a third party may take."""
-
-_BOUNDED = frozenset({"backend", "provider", "ranker", "source", "tool"})
-"""Kinds whose factories are given up here. Chunkers are made inside of calls that are given up
-themselves; commands are made where the command line is read."""
-
 
 class Entry(NamedTuple):
     """A registration, its role (``store``, ``manager`` or the kind), and the plugin's label.

@@ -147,7 +147,8 @@ def _of_entry(entry: EntryPoint, catalogue: Catalogue, registry: Registry) -> Pl
         return info("failed", error=entry.problem, hint=api_hint(entry.api, entry.distribution))
     if variable := catalogue.switched_off(entry):
         notices: tuple[str, ...] = (f"switched off by {variable}",)
-        return info("disabled", notices=notices, hint=catalogue.switch_hint(entry))
+        hint = catalogue.switches.hint(entry.name, entry.distribution)
+        return info("disabled", notices=notices, hint=hint)
     rivals = catalogue.rivals(entry.name)
     if len(rivals) > 1:
         error = conflict(entry.name, rivals)

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commonplace.cli.context import given_options, suggesting
+from commonplace.cli.context import given_options
+from commonplace.cli.forms import suggesting
 
 if TYPE_CHECKING:
     from collections.abc import Callable

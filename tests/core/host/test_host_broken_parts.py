@@ -245,7 +245,7 @@ def hanging_backend(memory: Memory, factory: Callable[[Any], Any]) -> None:
 def test_a_store_that_hangs_while_it_is_made_is_given_up(
     open_memory: Open, released: Event, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("commonplace.host.registry.FACTORY_SECONDS", 0.05)
+    monkeypatch.setattr("commonplace.host.failures.FACTORY_SECONDS", 0.05)
     memory = open_memory({"memory": {"backend": "cellar"}})
     hanging_backend(memory, lambda _: released.wait(30))
     with pytest.raises(UnavailableError, match="the factory of backend 'cellar' of acme"):

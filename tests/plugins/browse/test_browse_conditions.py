@@ -22,7 +22,7 @@ def test_health_says_which_folder_is_away(browser: Any, memory: Any, notes: Path
     notes.rename(notes.parent / "elsewhere")
     for page in (browser.get("/health"), browser.get("/health?deep=1")):
         assert f"The workspace: {AWAY}" in page
-        assert '<p class="figure">not known</p>' in page
+        assert '<p class="figure">unknown</p>' in page
 
 
 def test_health_shows_every_part_of_a_status(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from math import isfinite
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Literal, TypeGuard, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
 from commonplace.errors import (
     CommonplaceError,
@@ -351,12 +351,13 @@ def _selected(
 
 
 def _is_hit(hit: Any) -> bool:
-    if not isinstance(hit, Candidate):
-        return False
-    chunk, explain, lines = cast("tuple[Any, Any, Any]", (hit.chunk, hit.explain, hit.lines))
-    if not (isinstance(chunk, StoredChunk) and isinstance(explain, Explanation)):
-        return False
-    return lines is None or [type(line) for line in lines] == [int, int]
+    known = isinstance(hit, Candidate)  # apart: a plugin fills its fields as it likes
+    return (
+        known
+        and isinstance(hit.chunk, StoredChunk)
+        and isinstance(hit.explain, Explanation)
+        and (hit.lines is None or list(map(type, hit.lines)) == [int, int])
+    )
 
 
 def _cut(hit: Candidate, first: int, last: int) -> Candidate:

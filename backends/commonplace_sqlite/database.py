@@ -105,7 +105,8 @@ class Database:
     """
 
     def __init__(self, path: str, *, vfs: str = "", busy_ms: int = 5_000) -> None:
-        path = self.path = os.path.abspath(path)
+        # Of a link the log and the lock lie beside its target, as SQLite has it.
+        path = self.path = os.path.realpath(path) if os.path.exists(path) else os.path.abspath(path)
         self._lock = allocate_lock()
         self._lease_lock = allocate_lock()
         self._made_lease: Lease | None = None

@@ -10,8 +10,20 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from commonplace.plugin import IndexCorruptError
-from commonplace_lancedb.errors import UnknownError, closed, is_missing_table, translated
+from commonplace.plugin import (
+    DeadlineExceededError,
+    IndexCorruptError,
+    UnavailableError,
+    Worker,
+    current_deadline,
+)
+from commonplace_lancedb.errors import (
+    UnknownError,
+    closed,
+    is_missing_table,
+    translated,
+    unreachable,
+)
 from commonplace_lancedb.head import EVERY, schema
 from commonplace_lancedb.holding import Holder
 from commonplace_lancedb.snapshot import Snapshot
@@ -30,6 +42,12 @@ _WHILE_WRITING = 1.0
 
 _FAR_AWAY = 0.2
 """The same for reads from a bucket or a service: one search asks several times for one answer."""
+
+_ANSWERS_WITHIN = 30.0
+"""Seconds in which a bucket or a service opens the table; LanceDB itself tries for minutes."""
+
+_FAIR = 1.0
+"""What was given fewer seconds has not shown that it cannot be reached."""
 
 
 class Database:
@@ -55,6 +73,7 @@ class Database:
         self._consistency = max(consistency_seconds, least)
         self._clock = clock
         self._holder = Holder(location, held_bytes, row_cache) if held_bytes else None
+        self._opener = Worker(f"opening {location.shown}", patient=False)
         self._lock = threading.RLock()
         self._connection: Any = None
         self._snapshot: Snapshot | None = None
@@ -167,13 +186,36 @@ class Database:
         if not self._may_exist():
             return None
         with translated(self.location, deadline):
-            connection = self._connected()
-            try:
-                return connection.open_table(self.location.table)
-            except ValueError as error:
-                if is_missing_table(error, self.location.table):
-                    return None
+            if self.location.folder is not None:
+                return self._opened()
+            return self._opened_from_afar(deadline or current_deadline())
+
+    def _opened_from_afar(self, deadline: Deadline) -> Any:
+        """As :meth:`_opened`, given up by a thread of ours: LanceDB may wait without limit.
+
+        While an attempt that was given up is still waiting no other begins: the first to be
+        answered is that one.
+        """
+        if self._connection is None:
+            self.location.arguments()  # raises here what is wrong with them
+        bound = deadline.sooner(_ANSWERS_WITHIN)
+        given = bound.remaining()
+        try:
+            return self._opener.run(self._opened, bound)
+        except DeadlineExceededError as error:
+            if given < _FAIR or deadline.cancelled:
                 raise
+            raise unreachable(self.location, f"no answer within {given:.3g} s") from error
+        except UnavailableError as error:
+            raise unreachable(self.location, "it has not answered yet") from error
+
+    def _opened(self) -> Any:
+        try:
+            return self._connected().open_table(self.location.table)
+        except ValueError as error:
+            if is_missing_table(error, self.location.table):
+                return None
+            raise
 
     def _may_exist(self) -> bool:
         """False where it is certain, without LanceDB, that there is no table."""

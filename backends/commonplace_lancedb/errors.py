@@ -47,6 +47,8 @@ _DAMAGED = (
 
 _REBUILD = "run `commonplace index`: a damaged table in a folder is set aside and rebuilt"
 
+_NETWORK = "check the network, memory.lancedb.uri and the address in its storageOptions"
+
 _KINDS: tuple[tuple[str, type[IndexUnavailableError], str, str], ...] = (
     (
         _REFUSED,
@@ -64,7 +66,7 @@ _KINDS: tuple[tuple[str, type[IndexUnavailableError], str, str], ...] = (
         _UNREACHABLE,
         IndexUnavailableError,
         "cannot be reached",
-        "check the network, memory.lancedb.uri and the address in its storageOptions",
+        _NETWORK,
     ),
     (
         r"Failed to resolve region",
@@ -127,6 +129,13 @@ def _error_of(words: str, location: Location) -> IndexUnavailableError:
     return UnknownError(
         f"the LanceDB at {location.shown} cannot be used: {line}",
         hint="check memory.lancedb and what it names",
+    )
+
+
+def unreachable(location: Location, why: str) -> IndexUnavailableError:
+    """What to raise for a bucket or a service that does not answer."""
+    return IndexUnavailableError(
+        f"the LanceDB at {location.shown} cannot be reached: {why}", hint=_NETWORK
     )
 
 

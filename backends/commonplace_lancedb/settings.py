@@ -120,6 +120,9 @@ class LanceSettings(Group):
     )
 
 
+_PATIENCE = {"client_retry_timeout": "30"}
+"""Seconds after which a request to a bucket is not sent again; LanceDB's own 180 add up."""
+
 _FORMAT = 1
 """Of the table; part of its name, so that each version of it has a table of its own."""
 
@@ -163,6 +166,9 @@ class Location:
         options = {
             name: secret.reveal(env) for name, secret in self.settings.storage_options.items()
         }
+        if self.folder is None and not self.is_service:
+            named = {name.lower() for name in options}
+            options |= {name: value for name, value in _PATIENCE.items() if name not in named}
         given: dict[str, Any] = {"storage_options": options} if options else {}
         if self.is_service:
             given |= {"api_key": self._key(env), "region": self.settings.region}

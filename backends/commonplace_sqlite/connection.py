@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager, suppress
+from stat import S_ISREG
 from typing import TYPE_CHECKING, Literal
 
 import apsw
 
-from commonplace.plugin import CallerError, IndexCorruptError, IndexNewerError
+from commonplace.plugin import (
+    CallerError,
+    IndexCorruptError,
+    IndexNewerError,
+    IndexUnavailableError,
+)
 from commonplace_sqlite import schema
 from commonplace_sqlite.failures import DAMAGE
 from commonplace_sqlite.schema import RESERVED, checked_vfs, reserve
@@ -54,10 +60,10 @@ def open_file(path: str, access: Access, *, vfs: str, busy_ms: int) -> apsw.Conn
     Raises :class:`UnfitError` for what is no SQLite database, else ``apsw.Error``.
     """
     flags = apsw.SQLITE_OPEN_READWRITE if access == "write" else apsw.SQLITE_OPEN_READONLY
-    name = path
+    name = os.path.realpath(path)  # of a link SQLite's answer is taken for an error by apsw
     if access == "frozen":
         flags |= apsw.SQLITE_OPEN_URI
-        name = frozen_uri(path)
+        name = frozen_uri(name)
     connection = apsw.Connection(name, flags=flags, vfs=checked_vfs(vfs))
     try:
         connection.set_busy_timeout(busy_ms)
@@ -297,13 +303,32 @@ def size_of(path: str) -> int:
         return 0
 
 
+def _is_there(path: str) -> bool:
+    """Whether there is a file; raises for a link to nowhere, and for what is none, as a pipe."""
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        if os.path.islink(path) and not os.path.lexists(target := os.path.realpath(path)):
+            raise IndexUnavailableError(
+                f"the index {path} is a link to {target}, which is not there",
+                hint="mount the disk that it is on, or delete the link",
+            ) from None
+        return False
+    if not S_ISREG(mode):
+        raise IndexUnavailableError(
+            f"the index {path} is not a regular file",
+            hint="delete what is there, or set store.path to another path",
+        )
+    return True
+
+
 def open_for_reading(path: str, *, vfs: str, busy_ms: int) -> tuple[apsw.Connection, Access] | None:
     """Open a file of the current schema; ``None`` if there is no file, or an empty one.
 
     Raises :class:`UnfitError` for a file that must be repaired or migrated first,
-    :class:`~commonplace.errors.IndexNewerError`, and ``apsw.Error``.
+    :class:`~commonplace.errors.IndexUnavailableError` for what cannot be one, and ``apsw.Error``.
     """
-    if not os.path.exists(path):
+    if not _is_there(path):
         return None
     connection, access, condition = open_readable(path, vfs=vfs, busy_ms=busy_ms)
     if condition == "current":
@@ -319,8 +344,9 @@ def open_for_writing(path: str, *, vfs: str, busy_ms: int) -> tuple[apsw.Connect
     """Open a file of the current schema, which is created or migrated if need be.
 
     For holders of the writer lease. Raises :class:`UnfitError` for a file that must be set aside
-    first, :class:`~commonplace.errors.IndexNewerError`, ``OSError`` and ``apsw.Error``.
+    first, :class:`~commonplace.errors.IndexUnavailableError`, ``OSError`` and ``apsw.Error``.
     """
+    _is_there(path)  # raises
     make_file(path)
     connection = open_file(path, "write", vfs=vfs, busy_ms=busy_ms)
     try:

@@ -17,7 +17,7 @@ from commonplace.plugin import (
     IndexReadOnlyError,
     IndexUnavailableError,
 )
-from commonplace_sqlite import schema
+from commonplace_sqlite import failures, schema
 from commonplace_sqlite.connection import (
     UnfitError,
     abandon,
@@ -31,7 +31,6 @@ from commonplace_sqlite.connection import (
     refuse_foreign,
     transaction,
 )
-from commonplace_sqlite.failures import DAMAGE, UNREADABLE, is_forbidden, reason_of, translate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -45,7 +44,7 @@ _REPAIR_WAIT_SECONDS = 30.0
 _STEPS_PER_CHECK = 4_000
 """SQLite instructions between two checks of a deadline: some 0.4 ms."""
 
-_OF_THE_CONNECTION = (*DAMAGE, apsw.IOError, apsw.ReadOnlyError, apsw.CantOpenError)
+_OF_THE_CONNECTION = (*failures.DAMAGE, apsw.IOError, apsw.ReadOnlyError, apsw.CantOpenError)
 
 
 class _Handle:
@@ -106,7 +105,8 @@ class Database:
     """
 
     def __init__(self, path: str, *, vfs: str = "", busy_ms: int = 5_000) -> None:
-        path = self.path = os.path.abspath(path)
+        # Of a link the log and the lock lie beside its target, as SQLite has it.
+        path = self.path = os.path.realpath(path) if os.path.exists(path) else os.path.abspath(path)
         self._lock = allocate_lock()
         self._lease_lock = allocate_lock()
         self._made_lease: Lease | None = None
@@ -157,7 +157,7 @@ class Database:
         if self.in_memory:
             notices.append(f"the index is lost when this process ends: {self._unwritable}")
         elif not self.writable:
-            reason = self._unwritable or f"{self.path} cannot be written: it is read-only"
+            reason = self._unwritable or failures.why_unwritable(self.path)
             notices.append(f"the index cannot be updated: {reason}")
         elif not os.path.exists(self.path) and (barred := barred_folder(self.path)):
             notices.append(f"the index cannot be created: {barred} cannot be written")
@@ -252,7 +252,7 @@ class Database:
             try:
                 connection = self._memory or self._writable()
             except (OSError, apsw.Error) as error:
-                raise translate(error, self.path) from error
+                raise failures.translate(error, self.path) from error
             stack.enter_context(self._failures(self._writer))
             stack.enter_context(transaction(connection))
             yield connection
@@ -303,7 +303,7 @@ class Database:
             try:
                 return self._reader.get()
             except apsw.Error as error:
-                if is_forbidden(error, self.path):
+                if failures.is_forbidden(error, self.path):
                     raise UnfitError("not accessible to this process") from error
                 raise
 
@@ -346,24 +346,24 @@ class Database:
         except IndexCorruptError:
             self._note_damage("damaged (its parts do not fit together)", handle.file)
             raise
-        except (apsw.Error, *UNREADABLE) as error:
+        except (apsw.Error, *failures.UNREADABLE) as error:
             if not self.in_memory:
-                if isinstance(error, (*DAMAGE, *UNREADABLE)):
+                if isinstance(error, (*failures.DAMAGE, *failures.UNREADABLE)):
                     self._note_damage(f"damaged ({error})", handle.file)
                 if isinstance(error, apsw.ReadOnlyError):
                     self._unwritable = str(error)
                 if isinstance(error, _OF_THE_CONNECTION):
                     # The next connection may be able to use the file; this one never will.
                     handle.abandon()
-            raise translate(error, self.path) from error
+            raise failures.translate(error, self.path) from error
 
     def _note_damage(self, reason: str, file: tuple[int, ...] | None) -> None:
         self._damage, self._damaged_file = reason, file
 
     def _fall_back_to_memory(self, error: OSError | apsw.Error) -> None:
         """Keep the index in memory if nothing can be written or read; else raise what fits."""
-        if not is_forbidden(error, self.path):
-            raise translate(error, self.path) from error
+        if not failures.is_forbidden(error, self.path):
+            raise failures.translate(error, self.path) from error
         with self._locked():
             try:
                 readable = self._readable() is not None
@@ -371,7 +371,7 @@ class Database:
                 raise
             except (UnfitError, IndexUnavailableError):
                 readable = False
-            self._unwritable = f"{self.path} cannot be written ({reason_of(error)})"
+            self._unwritable = f"{self.path} cannot be written ({failures.reason_of(error)})"
             if readable:
                 raise IndexReadOnlyError(
                     f"the index {self._unwritable}", hint="make the file and its folder writable"
@@ -382,7 +382,7 @@ class Database:
 
     def _check_open(self) -> None:
         if self._closed:
-            raise translate(apsw.ConnectionClosedError(), self.path)
+            raise failures.translate(apsw.ConnectionClosedError(), self.path)
 
 
 def stamp_of(path: str, *, frozen: bool = False) -> tuple[int, ...] | None:

@@ -22,6 +22,20 @@ DAMAGE = (apsw.CorruptError, apsw.NotADBError)
 UNREADABLE = (zlib.error, UnicodeDecodeError)
 """What is raised for a row that is not as it was written."""
 
+_WHILE_WRITING = frozenset(
+    {
+        apsw.SQLITE_IOERR_WRITE,
+        apsw.SQLITE_IOERR_FSYNC,
+        apsw.SQLITE_IOERR_TRUNCATE,
+        apsw.SQLITE_IOERR_SHMSIZE,
+        apsw.SQLITE_IOERR_SHMMAP,
+    }
+)
+"""What SQLite says where a file could not be written, or not grow: the disk may be full."""
+
+_LEAST_ROOM = 64 << 10
+"""Bytes free below which a disk is full: a log begins with a file of half as many beside it."""
+
 _UNWRITABLE = (apsw.ReadOnlyError, apsw.PermissionsError)
 _FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
 _FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -71,7 +85,11 @@ def translate(
     error: apsw.Error | OSError | zlib.error | UnicodeDecodeError, path: str
 ) -> IndexUnavailableError | DeadlineExceededError:
     """What to raise for ``error``, which SQLite or the system raised for the index at ``path``."""
-    if isinstance(error, OSError) and error.errno in _FULL:
+    if (isinstance(error, OSError) and error.errno in _FULL) or (
+        isinstance(error, apsw.IOError)
+        and getattr(error, "extendedresult", 0) in _WHILE_WRITING
+        and _is_full(path)
+    ):
         error = apsw.FullError()
     if isinstance(error, UNREADABLE):
         error = apsw.CorruptError(f"a row cannot be read ({error})")
@@ -87,6 +105,21 @@ def is_forbidden(error: apsw.Error | OSError, path: str) -> bool:
         # SQLite gives no reason; it may also have run out of file descriptors.
         return not all(os.access(one, os.W_OK) for one in (path, os.path.dirname(path)))
     return isinstance(error, _UNWRITABLE)
+
+
+def why_unwritable(path: str) -> str:
+    """Why the file at ``path`` is read and not written, where no error has said it."""
+    reason = "the disk is full" if _is_full(path) else "it is read-only"
+    return f"{path} cannot be written: {reason}"
+
+
+def _is_full(path: str) -> bool:
+    import shutil
+
+    try:
+        return shutil.disk_usage(os.path.dirname(path)).free < _LEAST_ROOM
+    except OSError:
+        return False
 
 
 def reason_of(error: apsw.Error | OSError) -> str:

@@ -216,9 +216,11 @@ from commonplace.protocols.tools import OwnProvider as OwnProvider
 from commonplace.protocols.tools import RecallingToolSet as RecallingToolSet
 from commonplace.protocols.tools import ToolContext as ToolContext
 from commonplace.protocols.tools import ToolSet as ToolSet
+from commonplace.resilience.bounded_call import Worker as Worker
 from commonplace.resilience.breaker import CircuitBreaker as CircuitBreaker
 from commonplace.resilience.deadline import NEVER as NEVER
 from commonplace.resilience.deadline import Deadline as Deadline
+from commonplace.resilience.deadline import current_deadline as current_deadline
 from commonplace.resilience.lock import Holder as Holder
 from commonplace.resilience.lock import Lease as Lease
 from commonplace.resilience.lock import waited_for as waited_for

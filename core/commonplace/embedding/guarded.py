@@ -355,8 +355,8 @@ class GuardedProvider:
             self._caller.failed("document", error)
 
     def _succeeded(self, purpose: Purpose) -> None:
-        if purpose == "document" and self._breakers["document"] is not self._breakers["query"]:
-            self.retry_now("query")  # a provider that embeds documents may well embed queries again
+        if purpose == "document" and self.state("query").since is not None:
+            self._caller.succeeded("query")  # what was wrong with queries is over
 
 
 def _reason(error: CommonplaceError) -> str:

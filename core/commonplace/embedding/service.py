@@ -366,6 +366,7 @@ def _state_of(
         reason=provider.refusal or state.reason,
         since=state.since,
         work="" if state.since is None else work,
+        retry_in=state.retry_in,
     )
 
 

@@ -374,7 +374,8 @@ class ProviderState(Record):
     ``role`` is ``primary`` or ``fallback``. Of ``chunks`` chunks ``covered`` have a vector in its
     ``space`` (``""`` while it has none). ``state`` is ``ready``, ``failing``, ``probing`` (failing,
     and tried again by the next call) or ``unusable``; ``reason`` says why, ``since`` when (epoch
-    seconds), and ``work`` at what: ``queries`` or ``documents``.
+    seconds), and ``work`` at what: ``queries`` or ``documents``. It is tried again in ``retry_in``
+    seconds.
     """
 
     id: str
@@ -387,3 +388,4 @@ class ProviderState(Record):
     reason: str = ""
     since: float | None = None
     work: str = ""
+    retry_in: float = 0.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from contextvars import copy_context
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from commonplace.errors import DeadlineExceededError, UnavailableError
@@ -121,6 +122,7 @@ class _Call(Generic[T]):
 
     def __init__(self, work: Callable[[], T], places: threading.BoundedSemaphore) -> None:
         self._work = work
+        self._context = copy_context()  # the caller's deadline is in there
         self._places = places
         self.done = threading.Event()
         self._answers: list[T] = []
@@ -129,7 +131,7 @@ class _Call(Generic[T]):
     def make(self) -> None:
         """Do the work, on the thread made for it."""
         try:
-            self._answers.append(self._work())
+            self._answers.append(self._context.run(self._work))
         except KeyboardInterrupt as error:  # not the user's: signals reach the main thread alone
             self._error = RuntimeError("KeyboardInterrupt")
             self._error.__cause__ = error

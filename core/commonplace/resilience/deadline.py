@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, TypeVar
 
 from commonplace.errors import DeadlineExceededError, UnavailableError, reason_of
@@ -109,6 +110,16 @@ class Deadline:
 
 NEVER = Deadline(INFINITY)
 
+_CURRENT = ContextVar("deadline", default=NEVER)
+
+
+def current_deadline() -> Deadline:
+    """The deadline of the call of a backend that this thread is at work for.
+
+    For methods that are given none and may wait all the same, such as for a server.
+    """
+    return _CURRENT.get()
+
 
 class Failure(NamedTuple):
     """A run of failures: the reason of the last, and when the first was (epoch seconds).
@@ -157,12 +168,17 @@ class GuardedCaller:
 
     def run(self, ask: Callable[[], T], deadline: Deadline) -> T:
         """Return what ``ask`` returns before ``deadline``; nothing is counted."""
-        return ask() if self._worker is None else self._worker.run(ask, deadline)
+        token = _CURRENT.set(deadline)
+        try:
+            return ask() if self._worker is None else self._worker.run(ask, deadline)
+        finally:
+            _CURRENT.reset(token)
 
     @contextmanager
     def counted(self, work: str, deadline: Deadline = NEVER) -> Iterator[None]:
         """Count how the body ends, which was given until ``deadline``."""
         given = deadline.remaining()
+        token = _CURRENT.set(deadline)
         try:
             yield
         except self._counts as error:
@@ -175,6 +191,8 @@ class GuardedCaller:
         except BaseException:  # it declined, the caller is wrong, or another part failed
             self.abandoned(work)
             raise
+        finally:
+            _CURRENT.reset(token)
         self.succeeded(work)
 
     def failed(self, work: str, error: CommonplaceError) -> None:

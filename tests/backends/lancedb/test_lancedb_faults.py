@@ -18,9 +18,10 @@ from commonplace.errors import (
     IndexUnavailableError,
     UnavailableError,
 )
-from commonplace.resilience.deadline import Deadline
+from commonplace.resilience.deadline import Deadline, GuardedCaller
 from commonplace.testing import make_put, publish, search
 from commonplace.testing.base import words
+from commonplace_lancedb import database
 from commonplace_lancedb.errors import ConflictError, is_missing_table, translated
 from commonplace_lancedb.settings import LanceSettings, location_of
 
@@ -159,6 +160,54 @@ def test_closing_waits_for_no_connection_attempt(
     with pytest.raises(IndexUnavailableError, match="is closed"):
         store.builds()
     assert "cannot be reached" in str(failed[0])
+
+
+@pytest.fixture
+def hanging(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[None]]:
+    """LanceDB waits for a server that accepts connections and answers none; its attempts."""
+    attempts: list[None] = []
+    release = threading.Event()
+
+    def connect(*_: object, **__: object) -> None:
+        attempts.append(None)
+        release.wait()
+        raise RuntimeError("connect error")
+
+    monkeypatch.setattr("lancedb.connect", connect)
+    yield attempts
+    release.set()
+
+
+def test_a_server_that_never_answers_is_given_up(
+    open_store: Callable[..., LanceStore], hanging: list[None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "_ANSWERS_WITHIN", 0.05)
+    monkeypatch.setattr(database, "_FAIR", 0.0)
+    store = open_store(uri="s3://memory/x")
+    with pytest.raises(IndexUnavailableError, match=r"cannot be reached: no answer within 0\.0"):
+        store.builds()
+    with pytest.raises(IndexUnavailableError, match="cannot be reached: it has not answered yet"):
+        publish(store)
+    assert len(hanging) == 1
+
+
+def test_a_server_that_never_answers_has_no_more_time_than_the_call(
+    open_store: Callable[..., LanceStore], hanging: list[None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "_FAIR", 0.0)
+    store = open_store(uri="s3://memory/x")
+    with pytest.raises(IndexUnavailableError, match="cannot be reached"):
+        GuardedCaller("lancedb").run(store.builds, Deadline.after(0.05))
+    assert len(hanging) == 1
+
+
+def test_a_server_that_had_hardly_any_time_is_not_to_blame(
+    open_store: Callable[..., LanceStore], hanging: list[None]
+) -> None:
+    store = open_store(uri="s3://memory/x")
+    with pytest.raises(DeadlineExceededError):
+        GuardedCaller("lancedb").run(store.builds, Deadline.after(0.05))
+    assert len(hanging) == 1
 
 
 class Refusing(BaseHTTPRequestHandler):

@@ -87,10 +87,18 @@ def test_secrets_are_references_and_never_shown(tmp_path: Path) -> None:
         "storage_options": {
             "aws_secret_access_key": "hush-hush",
             "aws_access_key_id": "AKIA1234",
+            "client_retry_timeout": "30",
         }
     }
     with pytest.raises(UnavailableError, match="S3_SECRET is not set"):
         location.arguments({})
+
+
+def test_a_bucket_is_asked_for_half_a_minute_unless_the_settings_say_otherwise() -> None:
+    own = {"CLIENT_RETRY_TIMEOUT": Secret("90")}
+    location = location_of("x.sqlite", LanceSettings(uri="s3://b/p", storage_options=own))
+    assert location.arguments({}) == {"storage_options": {"CLIENT_RETRY_TIMEOUT": "90"}}
+    assert location_of("x.sqlite", LanceSettings()).arguments({}) == {}
 
 
 def test_by_default_it_lies_beside_the_index_under_its_name() -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from commonplace.errors import IndexUnavailableError
 from commonplace.testing import make_put, publish, search, write
 from commonplace.testing.base import held, words
 from commonplace_sqlite.connection import make_file
@@ -117,3 +118,41 @@ def test_stamps_tell_files_apart(tmp_path: Path) -> None:
     (tmp_path / "new").write_text("ab")
     os.replace(tmp_path / "new", path)
     assert stamp_of(str(path)) != stamp
+
+
+def asked(store: SqliteStore) -> Iterator[str]:
+    """The messages to a reader and to a writer."""
+    for ask in (store.builds, lambda: publish(store, make_put("a.md", "ant"))):
+        with pytest.raises(IndexUnavailableError) as caught:
+            ask()
+        assert caught.value.hint
+        yield str(caught.value)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs links and pipes")
+def test_a_link_that_leads_nowhere_is_named(
+    open_store: Callable[..., SqliteStore], tmp_path: Path
+) -> None:
+    link, target = tmp_path / "index.sqlite", tmp_path / "unmounted" / "index.sqlite"
+    link.symlink_to(target)
+    waiting = open_store(str(link))
+    for message in asked(waiting):
+        assert message == f"the index {link} is a link to {target}, which is not there"
+    assert link.is_symlink()
+    target.parent.mkdir()
+    target.touch()
+    for store in (open_store(str(link)), waiting):
+        publish(store, make_put("a.md", "ant"))
+        assert len(held(store)) == 1
+    assert (target.parent / "index.sqlite-wal").exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs links and pipes")
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir] if os.name == "posix" else [])
+def test_what_is_no_file_is_not_opened(
+    make: Callable[[str], None], open_store: Callable[..., SqliteStore], tmp_path: Path
+) -> None:
+    path = str(tmp_path / "index.sqlite")
+    make(path)
+    for message in asked(open_store(path)):
+        assert message == f"the index {path} is not a regular file"

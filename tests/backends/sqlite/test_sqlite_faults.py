@@ -3,7 +3,7 @@ from __future__ import annotations
 import shutil
 from contextlib import suppress
 from itertools import count, takewhile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import apsw
 import pytest
@@ -17,6 +17,7 @@ from commonplace.errors import (
 from commonplace.model.chunks import DeleteDocument
 from commonplace.testing import make_put, publish, search, write
 from commonplace.testing.base import WAIT, held, places, words
+from commonplace_sqlite.failures import translate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -167,6 +168,44 @@ def test_a_full_disk_is_named(faulty_store: SqliteStore, faulty_vfs: FaultyVFS) 
     with pytest.raises(IndexUnavailableError, match="the disk is full") as caught:
         change(faulty_store)
     assert "free some space" in caught.value.hint
+
+
+def io_error(code: int) -> apsw.IOError:
+    """What SQLite raises with ``code``."""
+    error: Any = apsw.IOError("disk I/O error")
+    error.extendedresult = code
+    return cast("apsw.IOError", error)
+
+
+@pytest.mark.parametrize(("free", "said"), [(0, "the disk is full"), (1 << 30, "cannot be used")])
+def test_an_error_of_writing_means_a_full_disk_where_nothing_is_free(
+    free: int, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # SQLite's file beside the log cannot grow, or what is written at once is only put off.
+    usage = shutil.disk_usage("/")
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=free))
+    for code in (apsw.SQLITE_IOERR_SHMSIZE, apsw.SQLITE_IOERR_WRITE):
+        assert said in str(translate(io_error(code), "/x/index.sqlite"))
+    reading = io_error(apsw.SQLITE_IOERR_READ)
+    assert "cannot be used" in str(translate(reading, "/x/index.sqlite"))
+
+
+@pytest.mark.parametrize(("free", "said"), [(0, "the disk is full"), (1 << 30, "it is read-only")])
+def test_the_notice_of_an_index_that_cannot_be_written_names_a_full_disk(
+    free: int,
+    said: str,
+    faulty_store: SqliteStore,
+    open_store: Callable[..., SqliteStore],
+    faulty_vfs: FaultyVFS,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    faulty_store.close()
+    usage = shutil.disk_usage("/")
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=free))
+    faulty_vfs.read_only = True
+    store = open_store(vfs=faulty_vfs.name)
+    assert len(held(store)) == 3
+    assert store.health().notices[0].endswith(f"cannot be written: {said}")
 
 
 def test_reading_goes_on_while_nothing_can_be_written(

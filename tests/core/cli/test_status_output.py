@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
-from commonplace.cli.commands.status import _sync_state
-from commonplace.model.reports import SyncOutcome, SyncState
+from typing import TYPE_CHECKING
+
+import pytest
+
+from commonplace.cli.commands.status import _embedding, _sync_state
+from commonplace.cli.terminal import since
+from commonplace.memory import Memory
+from commonplace.model.reports import ProviderState, SyncOutcome, SyncState
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 AT = 1_700_000_000.0
 
@@ -39,3 +48,24 @@ def test_how_the_last_sync_ended() -> None:
     failed = last.replace(error="the index is read-only", failing_since=AT)
     facts = dict(_sync_state(SyncState(last=failed)))
     assert facts["  failing"].startswith("the index is read-only since 20")
+
+
+@pytest.mark.parametrize(
+    ("state", "retry_in", "again"),
+    [
+        ("failing", 29.4, ", next try in 29 s"),
+        ("failing", 3540.0, ", next try in 59 min"),
+        ("probing", 0.0, ", the next call tries again"),
+    ],
+)
+def test_when_a_failing_provider_is_tried_again(
+    state: str, retry_in: float, again: str, tmp_path: Path
+) -> None:
+    provider = ProviderState(
+        id="p", role="primary", state=state, reason="oops", since=AT, retry_in=retry_in
+    )
+    env = {"HOME": str(tmp_path)}
+    with Memory.open(workspace=tmp_path, env=env) as memory:
+        status = memory.status().replace(providers=(provider,))
+    ((_, words),) = _embedding(status)
+    assert words == f"p, 0 of 0 chunks embedded; failing{since(AT)}{again}: oops"

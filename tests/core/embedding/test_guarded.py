@@ -114,10 +114,17 @@ def test_both_ends_of_a_failure_are_reported_once(watched: Watched) -> None:
     reason = "no. Fix: say please"
     assert watched.heard == [("p", reason)]
     watched.now += 30
-    watched.succeed("document")
-    assert len(watched.heard) == 1  # queries still fail
     watched.succeed("query")
+    assert len(watched.heard) == 1  # documents still fail
+    watched.succeed("document")
     assert watched.heard == [("p", reason), ("p", None)]
+
+
+def test_documents_that_are_embedded_end_a_failure_of_queries(watched: Watched) -> None:
+    watched.fail("query", retry_after=3600)
+    watched.succeed("document")
+    assert (watched.link.state().state, watched.link.state().since) == ("closed", None)
+    assert watched.heard[1:] == [("p", None)]
 
 
 @pytest.mark.parametrize("error", [IndexBusyError("busy"), UnavailableError("x"), KeyError("y")])

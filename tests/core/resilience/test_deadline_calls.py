@@ -15,7 +15,13 @@ from commonplace.errors import (
 )
 from commonplace.resilience.bounded_call import Worker
 from commonplace.resilience.breaker import CircuitBreaker
-from commonplace.resilience.deadline import NEVER, Deadline, Failure, GuardedCaller
+from commonplace.resilience.deadline import (
+    NEVER,
+    Deadline,
+    Failure,
+    GuardedCaller,
+    current_deadline,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -117,3 +123,12 @@ def test_breakers_are_made_when_something_fails() -> None:
     failure = caller.failure("search")
     assert failure is not None
     assert (failure.reason, caller.allows("search")) == ("down", False)
+
+
+@pytest.mark.parametrize("worker", [None, Worker("part")])
+def test_what_is_called_can_ask_for_its_deadline(worker: Worker | None) -> None:
+    caller, deadline = GuardedCaller("part", worker=worker), Deadline.after(60)
+    assert caller.run(current_deadline, deadline) is deadline
+    with caller.counted("search", deadline):
+        assert current_deadline() is deadline
+    assert current_deadline() is NEVER

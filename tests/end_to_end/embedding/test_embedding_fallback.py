@@ -44,6 +44,7 @@ def test_without_a_fallback_a_failure_leaves_keywords(world: World, reply: type[
         assert (status.fallback.part, status.fallback.by) == ("openai", KEYWORDS)
         (provider,) = status.providers
         assert (provider.state, provider.since) == ("failing", failed_at)
+        assert 0 < provider.retry_in <= COOL_DOWN
         assert "no such key" in provider.reason
         assert provider.covered == 3
     assert world.asked() == 2  # the notes', and one that failed: then it was left alone

@@ -267,9 +267,15 @@ def _chain(status: Status) -> Iterator[tuple[str, str]]:
         words: str = link.state
         if link.state == "failing":
             words += since(link.since)
-            words += f", next try in {link.retry_in:.0f} s" if link.retry_in else ""
-            words += f": {link.reason}"
+            words += f"{_next_try(link.retry_in)}: {link.reason}"
         yield f"  {link.id}", words
+
+
+def _next_try(seconds: float) -> str:
+    """When a part that fails is tried again; ``""`` where the next call does."""
+    if not seconds:
+        return ""
+    return f", next try in {f'{seconds:.0f} s' if seconds < 100 else f'{seconds / 60:.0f} min'}"
 
 
 def _embedding(status: Status) -> Iterator[tuple[str, str]]:
@@ -279,9 +285,10 @@ def _embedding(status: Status) -> Iterator[tuple[str, str]]:
         label = "Embeddings" if provider.role == "primary" else "  fallback"
         words = provider.id + (f", {covered}" if provider.state != "unusable" else "")
         if provider.state != "ready":
-            labels = {"unusable": "not available", "probing": "failing, next call tries again"}
-            state = labels.get(provider.state, provider.state)
-            words += f"; {state}{since(provider.since)}: {provider.reason}"
+            state = "not available" if provider.state == "unusable" else "failing"
+            again = ", the next call tries again" if provider.state == "probing" else ""
+            again = again or (_next_try(provider.retry_in) if state == "failing" else "")
+            words += f"; {state}{since(provider.since)}{again}: {provider.reason}"
         yield label, words
     theirs = {provider.space for provider in status.providers}
     for space in status.spaces:

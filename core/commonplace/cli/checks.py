@@ -68,8 +68,7 @@ def _checks(context: Context) -> Iterator[Finding]:
         yield from plugin_findings(memory)
         status = memory.status(deep=True)
         for failure in status.failed_roots:
-            where = failure.root or memory.settings.workspace
-            yield Finding("problem", "notes", f"{where}: {failure.reason}")
+            yield Finding("problem", "notes", failure.words(memory.settings.workspace))
         for path, reason in status.unreadable:
             yield Finding("problem", "notes", f"{path} could not be read: {reason}")
         yield from _fallback(status)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         RecallingToolSet,
         ToolSet,
     )
+    from commonplace.resilience.bounded_call import Worker
 
 T = TypeVar("T")
 
@@ -37,20 +38,28 @@ SLOT = "slot"
 CALL_SECONDS = 5.0
 """How long a tool set of a third party may take to say what it offers, and to close."""
 
+TOOL_SECONDS = 120.0
+"""How long a call of one of its tools may take."""
+
 
 class _Taken(NamedTuple):
-    """A tool set in use, and what it offered when it was taken over."""
+    """A tool set in use, and what it offered when it was taken over.
+
+    Calls of one of a third party are given up by its ``worker``.
+    """
 
     tools: ToolSet
     definitions: tuple[ToolDefinition, ...]
     capabilities: frozenset[str]
     label: str
+    worker: Worker | None
 
     def call(self, name: str, arguments: dict[str, Any], *, session_key: str) -> ToolAnswer:
         """What the tool ``name`` answers; raises ``CommonplaceError`` for any failure."""
         what = f"the tool {name!r} of {self.label}"
+        work = partial(self.tools.call, name, arguments, session_key=session_key)
         try:
-            answer: object = self.tools.call(name, arguments, session_key=session_key)
+            answer: object = _bounded(self.worker, TOOL_SECONDS, work)
         except CommonplaceError:
             raise
         except BaseException as error:
@@ -137,7 +146,8 @@ class PluginTools:
         def ask() -> tuple[list[object], frozenset[str]]:
             return list(tools.definitions), frozenset(tools.capabilities)
 
-        given, capabilities = self._bounded(id_, f"the tool set {id_!r} of {label}", ask)
+        worker = self._worker(id_, f"the tool set {id_!r} of {label}")
+        given, capabilities = _bounded(worker, CALL_SECONDS, ask)
         definitions: list[ToolDefinition] = []
         for one in given:
             try:
@@ -145,16 +155,15 @@ class PluginTools:
             except Exception as error:  # noqa: BLE001 - a plugin's value may fail in any way
                 name = str(getattr(one, "name", one))[:60]
                 self._left_out(f"the tool {name!r} of {label} was left out: {error}")
-        return _Taken(tools, tuple(definitions), capabilities, label)
+        return _Taken(tools, tuple(definitions), capabilities, label, worker)
 
-    def _bounded(self, id_: str, what: str, work: Callable[[], T]) -> T:
-        """What ``work`` returns; that of a third party is given up after some seconds."""
+    def _worker(self, id_: str, what: str) -> Worker | None:
+        """What gives up calls of a tool set of a third party, called ``what``; ours need none."""
         if self._host.is_builtin("tool", id_):
-            return work()
+            return None
         from commonplace.resilience.bounded_call import Worker
-        from commonplace.resilience.deadline import Deadline
 
-        return Worker(what).run(work, Deadline.after(CALL_SECONDS))
+        return Worker(what)
 
     def _left_out(self, problem: str) -> None:
         from commonplace.host.events import logger
@@ -227,7 +236,8 @@ class PluginTools:
             maker, self._maker = self._maker, None
         for id_, tools in made.items():
             try:
-                self._bounded(id_, f"closing the tool set {id_!r}", tools.close)
+                closer = self._worker(id_, f"closing the tool set {id_!r}")
+                _bounded(closer, CALL_SECONDS, tools.close)
             except BaseException as error:  # noqa: BLE001 - as in _taken; the others are closed
                 _warn(f"the tool set {id_!r} was not closed", error)
         if maker is not None:
@@ -241,6 +251,15 @@ class PluginTools:
                 self._maker = EmbedderMaker(self._notes(), self._settings.search.remote)
             maker = self._maker
         return maker(own)
+
+
+def _bounded(worker: Worker | None, seconds: float, work: Callable[[], T]) -> T:
+    """What ``work`` returns; with a ``worker`` it is given up after so many seconds."""
+    if worker is None:
+        return work()
+    from commonplace.resilience.deadline import Deadline
+
+    return worker.run(work, Deadline.after(seconds))
 
 
 def _words(error: BaseException) -> str:

@@ -155,7 +155,7 @@ def test_what_goes_wrong_in_a_plugins_tool_is_an_answer(opened: Callable[..., Me
         faults = {
             "crash": "failed: ValueError: the real reason",
             "exit": "failed: SystemExit: the real reason",
-            "break": "failed: KeyboardInterrupt",
+            "break": "failed: RuntimeError: KeyboardInterrupt",
             "end": "failed: CancelledError: the real reason",
             "none": "answered with NoneType",
         }
@@ -436,6 +436,28 @@ def test_what_hangs_is_given_up(
         ]
     assert not come_back.is_set(), "the memory was closed meanwhile"
     come_back.set()
+
+
+def test_a_call_that_hangs_is_answered(
+    opened: Callable[..., Memory], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("commonplace.tools.plugins.TOOL_SECONDS", 0.05)
+    come_back = threading.Event()
+
+    class Hanging(Echo):
+        def call(self, name: str, arguments: Mapping[str, Any], *, session_key: str) -> Any:
+            if arguments["text"] == "hang":
+                come_back.wait(60)
+            return super().call(name, arguments, session_key=session_key)
+
+    with opened(Plugin("slow", Hanging)) as memory:
+        tools = MemoryTools(memory)
+        answer = tools.call("echo", {"text": "hang"})
+        assert answer.failed
+        assert "the tool set 'slow' of slow did not answer within 0.05 s" in answer.text
+        monkeypatch.setattr("commonplace.tools.plugins.TOOL_SECONDS", 60.0)
+        assert tools.call("echo", {"text": "hello"}).text.startswith("hello")
+        come_back.set()
 
 
 @pytest.mark.parametrize("error", [ValueError, SystemExit, KeyboardInterrupt])

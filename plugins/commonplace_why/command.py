@@ -70,6 +70,8 @@ class WhyCommand:
                     _passage(memory, citation, args.last, context)
                 else:
                     _question(memory, asked, args.last, context)
+            except BrokenPipeError:  # of what is written: a pager was closed
+                raise
             except OSError as error:
                 raise UnavailableError(
                     f"the log of recalls cannot be read: {error.strerror or error}",

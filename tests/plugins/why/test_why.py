@@ -107,6 +107,20 @@ def test_with_text_the_question_is_kept(make: Callable[..., Memory], tmp_path: P
     assert recall.at == AT
 
 
+@pytest.mark.usefixtures("at_workspace")
+@pytest.mark.skipif(os.name != "posix", reason="a closed pipe is another error there")
+def test_a_pager_that_was_closed_is_no_fault_of_the_log(make: Callable[..., Memory]) -> None:
+    with make(trace=True) as memory:
+        ask(memory)
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-u", "-m", "commonplace", "why", "MEMORY.md#L3"]
+    ran = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writer)
+    assert "recalls of agents are not logged" in ran.stderr
+    assert len(ran.stderr.splitlines()) == 1
+
+
 def test_a_citation_has_its_recalls(make: Callable[..., Memory], tmp_path: Path) -> None:
     with make(trace=True) as memory:
         ask(memory)

@@ -83,7 +83,7 @@ are, the higher it ranks, and of equal ones the newest note. `project OR product
   all be there.
 - `source:memory`: only that source. `-source:sessions`: not that one.
 
-Times among the words, such as `yesterday`, `last week`, `vor drei Tagen` or `on 3 May`, leave no
+Times among the words, such as `yesterday`, `last week`, `on 3 May` or `in 2024`, leave no
 note out: notes of these days come first. A question for a time alone (`what happened last week?`)
 shows the notes of its days, the newest first, and behind them those that only say its date.
 

@@ -156,6 +156,7 @@ def test_without_folding_the_newest_of_equal_ones_comes_first(
         ("上周做了什么", ["2026-11-14", "2026-11-10"]),
         ("was habe ich gestern gemacht", ["2026-11-21"]),
         ("what happened in October", ["2026-10-20"]),
+        ("what happened in 2025?", ["2025-08-20"]),
         ("what happened last week -demo", ["2026-11-10"]),
         ("xyzzy yesterday", ["2026-11-21"]),
     ],
@@ -168,6 +169,7 @@ def test_a_question_for_a_time_finds_the_notes_of_its_days(
     write(workspace, "memory/2026-11-14.md", "# Log\n\n- Demo for the sales team.\n")
     write(workspace, "memory/2026-11-10.md", "# Log\n\n- Paid for the ferry.\n")
     write(workspace, "memory/2026-10-20.md", "# Log\n\n- Ordered tulip bulbs.\n")
+    write(workspace, "memory/2025-08-20.md", "# Log\n\n- Ordered a kayak.\n")
     result = opener(backend).search(query)
     assert [hit.day for hit in result.hits] == days
     assert all("of a day that the query names" in hit.explain.arms[0].note for hit in result.hits)

@@ -72,6 +72,7 @@ _WITHIN = (
     "|anfang|mitte|ende|seit|bis|ab|в"
 )
 _BEFORE = rf"(?P<before>{_WITHIN}|of|by|last|this|next|mois\s+de)"
+_IN_A_YEAR = r"in|during|im\s+jahre?|en|em|nel|в"
 # What may stand before "3 may" where that is a day.
 _ON = re.compile(
     r"\b(?:on|of|since|until|till|by|before|after|from|am|vom|bis|seit|le|du|au|el|del|al|il)\s+$",
@@ -168,6 +169,9 @@ def _days(match: re.Match[str]) -> Iterator[Days]:
     if quarter := groups.get("q"):
         last = 3 * int(quarter)
         yield f"{year}-{last - 2:02}-01", f"{year}-{last:02}-{monthrange(2023, last)[1]}"
+        return
+    if "m" not in groups:
+        yield f"{year}-01-01", f"{year}-12-31"
         return
     month = groups["m"].lower()
     number = int(month) if month.isdigit() else _NUMBERS.get(month) or _THAI.get(month, 0)
@@ -292,6 +296,9 @@ def _calendar_pattern() -> re.Pattern[str]:
         rf"(?<![\d.,/-]){day}\s*(?P<m__________>{thai})\.?(?:{era})?",
         rf"(?P<m___________>{thai})\.?{era}",
         rf"(?P<m____________>{'|'.join(_THAI_MONTHS)})",
+        # "in 2000 steps" is no year.
+        rf"\b(?:{_IN_A_YEAR})\s+{year}(?![\w/.:-]*\d)(?!\s+(?!was|is|has|does)[a-z]*s\b)",
+        rf"(?<!\d){year}\s*[年년](?!\s*\d)",
     )
     # A group's name stands once in a pattern: those of later forms end in more underscores.
     numbered = "|".join(form.format("_" * at) for at, form in enumerate(forms))

@@ -121,6 +121,7 @@ mese mesi anno anni giorn edì sabato ontem hoje manhã mês ano dias segunda te
 어제 그저께 그제 그끄저께 모레 밤 주 달 해 년 일 전 วัน เมื่อ สัปดาห์ เดือน ปี พรุ่ง ago demain semain settim
 """
 SEEN = [time.replace("_", " ") for time in _SEEN_LISTED.split()]
+_BEFORE_A_YEAR = (" in ", " during ", " en ", " em ", " nel ", " jahr", " в ")
 _TIMES = [*_MONTHS_LISTED.split(), *SEEN]
 
 
@@ -130,6 +131,7 @@ def may_name_days(text: str) -> bool:
     # Versions and paths have dots, slashes and digits, too, but seldom a year beside them.
     year = "19" in lowered or "20" in lowered
     parted = "-" in lowered or (year and ("/" in lowered or lowered.count(".") > 1))
+    parted |= year and any(map(lowered.__contains__, _BEFORE_A_YEAR))
     return (parted and any(map(str.isdigit, lowered))) or any(map(lowered.__contains__, _TIMES))
 
 

@@ -157,6 +157,32 @@ def test_quarters_are_understood(text: str) -> None:
     assert named_days(text, lambda: TODAY) == ((f"{year}-07-01", f"{year}-09-30"),)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "what was the port in 2024?",
+        "in 2024 was it another one",
+        "during 2024, and after",
+        "welcher Port galt im Jahr 2024?",
+        "¿qué pasó en 2024?",
+        "nel 2024",
+        "2024年的端口",
+        "2024 년에",
+    ],
+)
+def test_a_year_is_one_behind_a_word_for_within(text: str) -> None:
+    assert may_name_days(text)
+    assert named_days(text, lambda: TODAY) == (("2024-01-01", "2024-12-31"),)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["roadmap 2024", "in 2000 steps", "in 2048 bytes", "in 2024.1", "in 1920x1080", "in 2024/x7"],
+)
+def test_what_is_no_year(text: str) -> None:
+    assert named_days(text, lambda: TODAY) == ()
+
+
 @pytest.mark.parametrize("text", NAMED)
 def test_a_time_is_read_out_of_a_question(text: str) -> None:
     assert may_name_days(text)

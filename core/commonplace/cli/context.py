@@ -155,7 +155,7 @@ class Context:
         """
         values = self.workspace, self.config, self.agent or agent
         given = {option: value for option, value in zip(_WHOSE, values, strict=True) if value}
-        if not given:  # as for most: nothing need be imported
+        if not given or "commonplace " not in text:  # as in most: nothing need be imported
             return text
         from commonplace.cli.forms import suggesting
 

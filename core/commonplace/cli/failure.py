@@ -73,9 +73,12 @@ def _printed_as_json(error: BaseException, kind: str, message: str, hint: str) -
 
 def _suggesting(text: str, argv: Sequence[str]) -> str:
     from commonplace.cli.context import given_options, plugin_host
-    from commonplace.cli.forms import suggesting
 
     given = given_options(argv)
+    if not given or "commonplace " not in text:
+        return text
+    from commonplace.cli.forms import suggesting
+
     return suggesting(text, given, BUILTIN, lambda: plugin_host(os.environ, given.get("--config")))
 
 

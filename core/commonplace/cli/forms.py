@@ -149,8 +149,6 @@ def suggesting(
     configuration does not go to a file of another program, and the text then ends with what else
     must be done.
     """
-    if not given or "commonplace " not in text:
-        return text
     known = set(commands)
     with suppress(CommonplaceError, OSError, ValueError):  # such as a configuration of no such name
         known.update(host().ids("command"))

@@ -100,7 +100,7 @@ def without(text: str, keys: Sequence[str | int]) -> str:
                     inside = _below(text, inside.members[at], keys[: depth + 1])
                 except NotAnObjectError:
                     return text
-        while len(chain) > 1 and _goes_with(text, chain[-1][0]) and isinstance(_name(chain), str):
+        while len(chain) > 1 and _goes_with(text, chain[-1][0]) and _is_only(*chain[-2]):
             chain.pop()
         text = _removed(text, *chain[-1], root=len(chain) == 1)
     return text
@@ -142,10 +142,10 @@ def _found(text: str, keys: Sequence[str | int]) -> _Container | None:
     return inside
 
 
-def _name(chain: list[tuple[_Container, int]]) -> str | int:
-    """The key of the object in which the last of ``chain`` is."""
-    container, at = chain[-2]
-    return container.members[at].name
+def _is_only(container: _Container, at: int) -> bool:
+    """Whether a key is there once: without the last of several, the one before would count."""
+    name = container.members[at].name
+    return isinstance(name, str) and [one.name for one in container.members].count(name) == 1
 
 
 def _skipped(text: str, at: int) -> int:

@@ -138,6 +138,7 @@ def removed(data: Any, keys: list[str]) -> Any:
 @given(case=files_with_paths())
 @example(case=("{\n  a: 1, // c\n  memory: 2 }", ["memory"]))
 @example(case=("{ a: 1, memory: 2, a: 3 }", ["a"]))
+@example(case=('{\na: "x",\nmemory: 2,\na: { b: 1 }\n}', ["a", "b"]))
 def test_a_value_that_is_unset_is_gone_and_nothing_else(case: tuple[str, list[str]]) -> None:
     text, keys = case
     data = pyjson5.decode(text)

@@ -223,9 +223,10 @@ def _nth(rank: int) -> str:
 def _whole(hit: Candidate, ranker: str, note: str, *, compat: bool = False) -> Candidate:
     """``hit`` with the best score that an arm gave it."""
     best, by = max([(unit_score(arm, compat=compat), arm.arm) for arm in hit.explain.arms])
-    said = next(arm for arm in hit.explain.arms if arm.arm == by)
-    if compat and said.kind == "bm25" and said.raw > 0:
-        note = f"{note}: {said.raw:.3f} / ({said.raw:.3f} + 1)"
+    if compat:
+        said = next(arm for arm in hit.explain.arms if arm.arm == by)
+        if said.kind == "bm25" and said.raw > 0:
+            note = f"{note}: {said.raw:.3f} / ({said.raw:.3f} + 1)"
     return with_step(hit, ranker, best, note, ((by, best),) if best else ())
 
 

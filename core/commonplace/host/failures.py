@@ -1,8 +1,7 @@
-"""What the code of a plugin raised: kept for a report, or raised with the name of the plugin.
+"""What went wrong in the code of a plugin, in words: what it raised, lacked, or gave wrongly.
 
-And what it gave in place of what it must, in words that name the field.
-
-A library that is missing is named with the extra of the plugin's distribution that brings it.
+A library that is missing is named with the extra of the plugin's distribution that brings it, and
+a wrong value with its field.
 """
 
 from __future__ import annotations

@@ -133,15 +133,18 @@ class Context:
 
     def emit(self, value: object, *, versioned: bool = True) -> None:
         """Write the result as JSON to standard output; ``versioned`` adds ``schemaVersion``."""
-        from commonplace.cli.jsonify import document, dumps
+        from commonplace.cli.jsonify import document, dumps, plain, with_suggestions
 
-        self.out.write(dumps(document(value) if versioned else value, self.out.encoding) + "\n")
+        facts = document(value) if versioned else plain(value)
+        facts = with_suggestions(facts, self.suggesting)
+        self.out.write(dumps(facts, self.out.encoding) + "\n")
 
     def emit_line(self, value: object) -> None:
         """Write one result of several as one line of JSON, and flush it."""
-        from commonplace.cli.jsonify import document, dumps
+        from commonplace.cli.jsonify import document, dumps, with_suggestions
 
-        self.out.write(dumps(document(value), self.out.encoding, indent=None) + "\n")
+        facts = with_suggestions(document(value), self.suggesting)
+        self.out.write(dumps(facts, self.out.encoding, indent=None) + "\n")
         self.out.flush()
 
     def note(self, text: str) -> None:

@@ -10,7 +10,7 @@ from commonplace.model.documents import Finding
 from commonplace.model.plugins import camel
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from commonplace.copying import Copied
     from commonplace.model.reports import LeftOut, Status, SyncReport
@@ -20,11 +20,23 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 1
 """Stands in every object; it grows when a key is renamed, removed, or changes its meaning."""
 
+_SUGGESTS = frozenset({"hint", "notes", "notices", "warnings"})
+"""The keys whose texts may suggest a command; notes of people and what they hold are elsewhere."""
+
 
 def document(value: object) -> object:
     """``value`` as one document of output: an object gets its ``schemaVersion``."""
     facts = plain(value)
     return {"schemaVersion": SCHEMA_VERSION, **facts} if isinstance(facts, dict) else facts
+
+
+def with_suggestions(value: object, suggesting: Callable[[str], str], key: str = "") -> object:
+    """``value``, plain, with the texts that may suggest a command as ``suggesting`` has them."""
+    if isinstance(value, dict):
+        return {name: with_suggestions(item, suggesting, name) for name, item in value.items()}
+    if isinstance(value, list):
+        return [with_suggestions(item, suggesting, key) for item in value]
+    return suggesting(value) if key in _SUGGESTS and isinstance(value, str) else value
 
 
 def dumps(value: object, encoding: str | None, *, indent: int | None = 2) -> str:

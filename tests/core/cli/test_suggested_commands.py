@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,7 +13,6 @@ from commonplace.cli.forms import suggesting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from tests.core.cli.conftest import Ran
 
@@ -125,3 +126,15 @@ def test_a_setting_of_memory_is_not_changed_for_one_agent(
     assert change in note
     assert run(*change.split()[1:]).code == 0
     assert "memory.recalls.trace" not in run("why", "kettle", *whose).err
+
+
+def test_hints_of_results_in_json_suggest_what_acts_on_the_same_memory(
+    run: Callable[..., Ran], workspace: str
+) -> None:
+    whose = ["--workspace", workspace, "--json"]
+    findings = json.loads(run("doctor", *whose).out)
+    hints = [one["hint"] for one in findings["findings"]]
+    assert f"`commonplace doctor --workspace {workspace} --fix`: index the notes" in hints
+    Path(workspace, "memory", "said.md").write_text("notes: commonplace index\n", encoding="utf-8")
+    found = json.loads(run("search", "notes", *whose).out)
+    assert found["results"][0]["snippet"] == "notes: commonplace index"

@@ -229,3 +229,11 @@ def test_all_that_is_asked_for_gets_a_second_score() -> None:
         assert found[0].chunk.id == 69
         evidence = [item.evidence or 0.0 for item in found]
         assert evidence == sorted(evidence, reverse=True)
+
+
+@pytest.mark.parametrize(
+    "typed", [("ferry", "zz"), ("ferry", "ferry", "zz"), ("ferry", "zz", "zz")]
+)
+def test_a_word_that_is_typed_twice_is_known_or_missing_once(typed: tuple[str, ...]) -> None:
+    information = Information(KeywordQuery(should=typed), 100, {"ferry": 5})
+    assert information.of(1_000.0) == pytest.approx(0.5)

@@ -26,7 +26,7 @@ from commonplace.model.tuples import NamedTuple
 from commonplace.protocols.contexts import MOST_HITS, FurtherHits, RankContext, RankerContext
 from commonplace.resilience.deadline import NEVER
 from commonplace.search.choosing import Folding, left_out, neighbours, passing
-from commonplace.search.presenting import hits_of, none_of, unknown_sources, unknown_words
+from commonplace.search.presenting import hits_of, none_of, unknown_note, unknown_sources
 from commonplace.text.query import may_name_days, parse_query, shown_filters
 
 if TYPE_CHECKING:
@@ -186,13 +186,15 @@ class Searcher:
         notes += tuple(unknown_sources(arms, request.sources, self._sources))
         notes += (*[note for arm in arms for note in (arm.note, arm.incomplete) if note], *near)
         unknown: tuple[UnknownWord, ...] = ()
-        for arm in arms:
-            if arm.unknown - query.keyword.beside:
-                ask = partial(search.ask_again, where=where)
-                unknown = tuple(unknown_words(request.said, arm, self._analyser, ask, query))
+        if lacking := next((arm for arm in arms if arm.unknown - query.keyword.beside), None):
+            from commonplace.search.unknown import UnknownWords
+
+            again = partial(search.ask_again, where=where)
+            words = UnknownWords(query, lacking, request.said, self._analyser, again)
+            query, arms, unknown = words.asked_otherwise(arms, request.wide)
         if not any(arm.kind == "cosine" and arm.found for arm in arms):  # which knows no words
             none = none_of(search.freshness)  # words are counted in all chunks
-            notes += tuple(word.note(none) for word in unknown)
+            notes += tuple(unknown_note(word, none) for word in unknown)
         more = partial(search.ask_again, limit=MOST_HITS)
         return Answer(query, arms, notes, unknown, more)
 

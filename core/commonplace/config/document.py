@@ -133,10 +133,10 @@ class Shapes:
 
 
 class AgentFindings(NamedTuple):
-    """What a document says of one agent; ``default``: it is meant where none is named."""
+    """What a document says of one agent; ``default``: whether it is meant where none is named."""
 
     id: str
-    default: bool
+    default: bool | None
     workspace: Found | None
     search: dict[str, Found]
 
@@ -253,7 +253,8 @@ def _agent(
     older = _search(reader, shapes, entry, "memorySearch", at)
     newer = _search(reader, shapes, memory, "search", (*at, "memory"))
     search = joined(shapes.search, older, newer)
-    agent = AgentFindings(id_, entry.get("default") is True, workspace, search)
+    flag = entry.get("default")
+    agent = AgentFindings(id_, flag if isinstance(flag, bool) else None, workspace, search)
     findings.agents.setdefault(id_, agent)
 
 

@@ -239,12 +239,18 @@ class Agents:
 
     @property
     def default(self) -> str:
-        """The agent that is meant where none is named: as the original, else ``main``."""
+        """The agent that is meant where none is named: as the original, else ``main``.
+
+        A setting that a nearer document has for one agent must not make it the default one: only
+        ``default`` does, of which the nearest document that has it counts.
+        """
+        flags: dict[str, bool] = {}
         for document in self._findings:
-            if document.agents:
-                flagged = [agent.id for agent in document.agents.values() if agent.default]
-                return flagged[0] if flagged else next(iter(document.agents))
-        return "main"
+            for agent in document.agents.values():
+                if agent.default is not None:
+                    flags.setdefault(agent.id, agent.default)
+        farthest = next((f.agents for f in reversed(self._findings) if f.agents), {"main": None})
+        return next((id_ for id_, flag in flags.items() if flag), next(iter(farthest)))
 
     def workspace(self, id_: str) -> Found | None:
         """The workspace an agent has of its own."""

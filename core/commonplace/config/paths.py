@@ -208,17 +208,35 @@ def config_paths(
     if named := config or given(env, "COMMONPLACE_CONFIG"):
         found.append(("named", absolute(named, env)))
     else:
-        folders = openclaw_dirs(env)
         found.append(("user", user_file(env)))
-        original = original_file(env, folders) or os.path.join(
-            folders[0] if folders else expand_user("~/.openclaw", env), ORIGINAL_NAMES[0]
-        )
-        found.append(("original", original))
+        found.append(("original", original_file(env, openclaw_dirs(env)) or _missing_file(env)))
     if workspace:
         found.append(("workspace", os.path.join(absolute(workspace, env), WORKSPACE_FILE)))
     return tuple(
         ConfigPath(role=role, path=path, exists=os.path.isfile(path)) for role, path in found
     )
+
+
+def _missing_file(env: Mapping[str, str]) -> str:
+    """Where an original's file would be read from; there is none."""
+    if named := _folder(env, "OPENCLAW_CONFIG_PATH"):
+        return named
+    folder = next(iter(openclaw_dirs(env)), "") or _folder(env, "OPENCLAW_STATE_DIR")
+    return os.path.join(folder or _usual_originals(env)[0], ORIGINAL_NAMES[0])
+
+
+def missing_originals(env: Mapping[str, str], *, named: bool = False) -> list[str]:
+    """Words on each variable that names a file or folder of an original, and there is none.
+
+    Where a configuration is ``named``, the original's file is not read, and none is missed.
+    """
+    missing = []
+    file, folder = _folder(env, "OPENCLAW_CONFIG_PATH"), _folder(env, "OPENCLAW_STATE_DIR")
+    if file and not named and not os.path.isfile(file):
+        missing.append(f"OPENCLAW_CONFIG_PATH: there is no file {file}; no openclaw.json is read")
+    if folder and not os.path.isdir(folder):
+        missing.append(f"OPENCLAW_STATE_DIR: there is no folder {folder}; nothing is read from it")
+    return missing
 
 
 def _usual_originals(env: Mapping[str, str]) -> list[str]:

@@ -175,6 +175,8 @@ def resolve(
     resolution = Resolution()
     shapes = Shapes(sections)
     layers = documents(config, env, resolution)
+    named = any(layer.role == "named" for layer in layers)
+    resolution.warnings += paths.missing_originals(env, named=named)
     folders = paths.openclaw_dirs(env)
     blocks = tuple(filter(None, map(env_block, layers)))
     wide = Environment(env, folders, blocks)

@@ -91,10 +91,7 @@ def _defaults(
     id_ = paths.checked_agent(agent or paths.given(env, "COMMONPLACE_AGENT") or "main")
     named = workspace or paths.given(env, "COMMONPLACE_WORKSPACE")
     state = paths.state_dir(env)
-    if named:
-        place = paths.absolute(named, env)
-    else:
-        place = paths.default_workspace(env, folders, os.getcwd())
+    place = paths.absolute(named, env) if named else paths.default_workspace(env, folders)
     return Settings(
         workspace=place,
         agent=id_,

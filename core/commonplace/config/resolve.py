@@ -269,7 +269,7 @@ def documents(config: Config, env: Mapping[str, str], resolution: Resolution) ->
     found: list[Layer | None] = []
     named = ""
     if isinstance(config, Mapping):
-        found.append(Layer("argument", "config argument", config, base=os.getcwd()))
+        found.append(Layer("argument", "config argument", config, base=paths.current_folder()))
     elif config is not None:
         named = os.fspath(config)
     if named := named or paths.given(env, "COMMONPLACE_CONFIG"):

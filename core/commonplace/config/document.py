@@ -185,7 +185,7 @@ def read_document(reader: Reader, shapes: Shapes) -> Findings:
             reader.problem((key,), f"a workspace's own file {_WORKSPACE_MAY}")
     else:
         _plugins(findings, root.get("plugins"))
-        _others(findings, root)
+        _providers(findings, root)
         if reader.layer.is_ours:
             _strangers(reader, shapes, root)
     return findings
@@ -351,11 +351,18 @@ def _plugins(findings: Findings, plugins: object) -> None:
                 reader.warn((*keys, str(key)), f"has no effect: {reason}")
 
 
-def _others(findings: Findings, root: Mapping[str, Any]) -> None:
-    layer = findings.reader.layer
-    for name, section in object_of(object_of(root.get("models")).get("providers")).items():
+def _providers(findings: Findings, root: Mapping[str, Any]) -> None:
+    """What of ``models.providers`` is ours; in a shared file, its form is the original's to say."""
+    reader = findings.reader
+    providers = object_of(root.get("models")).get("providers")
+    if reader.layer.is_ours and not isinstance(providers, Mapping | None):
+        reader.warn(("models", "providers"), f"must be an object, not {kind_of(providers)}")
+    for name, section in object_of(providers).items():
         if isinstance(section, Mapping):
-            findings.providers[str(name)] = ProviderSection(str(name), section, layer)
+            found = ProviderSection(str(name), section, reader.layer)
+            findings.providers[found.id] = found
+            for key, words in found.doubts() if reader.layer.is_ours else ():
+                reader.warn(("models", "providers", found.id, key), words)
 
 
 def _search(

@@ -24,6 +24,7 @@ from commonplace.config.paths import Agents, find_agent, find_workspace
 from commonplace.config.reading import Layer, Reader, TooManyProblemsError, joined
 from commonplace.config.settings import MemorySettings, Settings
 from commonplace.config.switches import memory_slot, switch_rules
+from commonplace.config.values import unmatched
 from commonplace.errors import ConfigError
 from commonplace.model.plugins import ConfigProblem
 
@@ -47,6 +48,8 @@ def search_settings(
     """
     values = dict(found)
     notes = _sources(values)
+    extra, text = values.get(("extra_paths",), ()), values.get(("notes", "text")) is True
+    notes += [f"memorySearch.extraPaths: {words}" for words in unmatched(extra, text=text)]
     _weights(values)
     _chunking(values, strange=strange)
     return shape.build(values), notes

@@ -43,7 +43,7 @@ def load_settings(
     plain = config is None and not paths.given(env, "COMMONPLACE_CONFIG")
     if plain and not os.path.isfile(paths.user_file(env)):
         folders = paths.openclaw_dirs(env)
-        if not paths.original_file(env, folders):
+        if not paths.original_file(env, folders) and not paths.missing_originals(env):
             settings = _defaults(workspace, agent, env, folders)
             if not os.path.lexists(os.path.join(settings.workspace, paths.WORKSPACE_FILE)):
                 return settings
@@ -91,10 +91,7 @@ def _defaults(
     id_ = paths.checked_agent(agent or paths.given(env, "COMMONPLACE_AGENT") or "main")
     named = workspace or paths.given(env, "COMMONPLACE_WORKSPACE")
     state = paths.state_dir(env)
-    if named:
-        place = paths.absolute(named, env)
-    else:
-        place = paths.default_workspace(env, folders, os.getcwd())
+    place = paths.absolute(named, env) if named else paths.default_workspace(env, folders)
     return Settings(
         workspace=place,
         agent=id_,

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 from commonplace.assembly import (
     analyser_of,
-    configured,
-    embeds,
     make_backends,
     make_sources,
+    make_sync_service,
     mounts_of,
     permit_of,
     watched_paths,
@@ -124,7 +123,7 @@ class Memory:
         :class:`~commonplace.errors.WorkspaceError` if the workspace cannot be used, and
         :class:`~commonplace.errors.MemoryDisabledError` if memory is switched off.
         """
-        from commonplace.config.load import check_opening
+        from commonplace.config.load import check_opening, configured
         from commonplace.config.paths import cache_dir
         from commonplace.host.host import PluginHost
 
@@ -354,16 +353,13 @@ class Memory:
             self._check_open()
             if self._sync_service is None:
                 from commonplace.health.state_files import tidy
-                from commonplace.sync.service import SyncService, sync_backend
 
-                given = self._backends, self.host, partial(tidy, self.settings, self._clock)
-                self._sync_service = SyncService(
-                    self.settings.search.sync,
-                    partial(sync_backend, *given, notices=self._source_notices),
-                    embeds=partial(embeds, self.host, self.settings, self._embedding().service),
+                self._sync_service = make_sync_service(
+                    *(self.host, self.settings, self._backends, self._embedding().service),
+                    partial(tidy, self.settings, self._clock),
+                    notices=self._source_notices,
                     listener=self._on_sync,
                     clock=self._clock,
-                    shown_as=f"{self.settings.index_path}.watch",
                 )
             return self._sync_service
 
@@ -383,6 +379,7 @@ class Memory:
 
     def _embedding(self) -> EmbeddingChooser:
         with self._opening:
+            self._check_open()
             if self._chooser is None:
                 from commonplace.embedding.choice import EmbeddingChooser
 
@@ -393,6 +390,7 @@ class Memory:
 
     def _steps(self) -> Searcher:
         with self._opening:
+            self._check_open()
             if self._searcher is None:
                 given = self.host, self.settings, self._analyser, self._sources, self._clock
                 permit = permit_of(self.settings, self._clock, self._on_upload)

@@ -209,7 +209,8 @@ class Memory:
         ``progress``; a few changed files are indexed before the search, and further ones are
         counted in ``stale``. ``session_key`` names the chat, as some backends serve not every one.
 
-        The answer takes ``timeout`` seconds at most (30, apart from a first index); a query not
+        The answer takes ``timeout`` seconds at most, that of plugins around it included; without it
+        30, apart from a first index and from plugins, which have limits of their own. A query not
         embedded within two of them is answered by its keywords, with a note. With ``wait`` all that
         changed is indexed and embedded first.
 
@@ -217,11 +218,12 @@ class Memory:
         are gone (an empty result is no failure), :class:`~commonplace.errors.DeclinedError` if none
         can answer this honestly, :class:`~commonplace.errors.ScopeDeniedError` if a chat may not.
         """
-        if self.host.listened["search"] and self.host.wraps_search():
-            more = dict[str, Any](timeout=timeout, wait=wait, progress=progress, sources=sources)
-            more.update(max_results=max_results, min_score=min_score, session_key=session_key)
-            return self.host.around_search(query, partial(self.search, query, **more))
         check_search(max_results, min_score, sources, timeout, query=query, session_key=session_key)
+        # Inside of wrappers it calls itself: another function would stand above the SQL of all.
+        if self.host.listened["search"] and self.host.wraps_search():
+            more = dict[str, Any](max_results=max_results, min_score=min_score, sources=sources)
+            more.update(session_key=session_key, wait=wait, progress=progress)
+            return self.host.around_search(query, partial(self.search, query, **more), timeout)
         sync, steps = self.settings.search.sync, self._steps()
         end = None if timeout is None else Deadline.after(timeout)
         left = self._service().before_search(end, progress) if wait or sync.embed_on_search else ""

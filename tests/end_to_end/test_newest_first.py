@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from commonplace import DeclinedError, Memory, PluginHost
-from commonplace.assembly import section_class
-from commonplace.config.load import load_settings
+from commonplace.config.load import load_settings, section_class
 from commonplace.plugin import KeywordMatches, KeywordQuery, Probe, hookimpl
 from commonplace_inmemory.store import InMemoryStore
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from commonplace.errors import counted
 from commonplace.model.search import Candidate, Step, newest_first
 from commonplace.model.tuples import NamedTuple
-from commonplace.text.languages import FORMS_OF, english_levels
+from commonplace.text.languages import FORMS_OF, asks_for_several, english_levels
 from commonplace.text.tokens import accented_letters
 
 if TYPE_CHECKING:
@@ -125,10 +125,12 @@ class Folding:
     Two dated hits say the same if the lines that answer the query differ in their value alone: so
     do two daily logs with an old and a new port. Where the query names days, one of these days is
     shown for the newest. An older one that has other words of the query, too, keeps its own place,
-    behind. Undated notes do not replace one another; they say the same only word for word.
+    behind. Undated notes do not replace one another; they say the same only word for word. So do
+    all where ``text``, the query, asks for several or for an extreme (:func:`asks_for_several`).
     """
 
-    def __init__(self, query: KeywordQuery) -> None:
+    def __init__(self, query: KeywordQuery, text: str = "") -> None:
+        self._apart = asks_for_several(text)
         levels = english_levels()
         rare = [one for one in query.should if levels.get(one, _RARE) >= _RARE] or query.should
         words = ([one for one in rare if len(one) > 1 or one.isdigit()] or rare)[:_MOST_WORDS]
@@ -145,12 +147,13 @@ class Folding:
         for candidate in candidates:
             answer = self._answer(candidate.chunk)
             alike = self._alike.get(answer.key, ())
-            said = _said(answer.facts()) if alike else None  # few are: facts take time to read
+            # Few are: facts take time to read.
+            said = _said(answer.facts(), apart=self._apart) if alike else None
             if group := next((one for one in alike if one.said == said), None):
                 group.add(candidate, answer)
                 self._added.append((candidate, group))
             elif len(self._groups) < limit:
-                group = _Group(candidate, answer, self._days)
+                group = _Group(candidate, answer, self._days, apart=self._apart)
                 self._groups.append(group)
                 self._added.append((candidate, group))
                 self._alike.setdefault(answer.key, []).append(group)
@@ -247,6 +250,15 @@ class _Answer(NamedTuple):
             return facts
         return self._facts_at(self.every)
 
+    def valued(self) -> list[_Fact]:
+        """The facts whose values are named as earlier ones: of lines with a word of the query.
+
+        Of a chunk in which only a heading has one, all.
+        """
+        lines = {start: self.chunk.text[start:].partition("\n")[0] for start in self.every}
+        own = [start for start, line in lines.items() if not _is_heading(line)]
+        return self._facts_at(own) if own else self.facts()
+
     def _facts_at(self, starts: Sequence[int]) -> list[_Fact]:
         from commonplace.text.facts import without_value  # few searches fold
 
@@ -260,15 +272,15 @@ class _Answer(NamedTuple):
 class _Group:
     """Candidates that say the same. Where ``days`` are named, these come before newer ones."""
 
-    def __init__(self, first: Candidate, answer: _Answer, days: _Days) -> None:
-        self.members = [first]
+    def __init__(self, first: Candidate, answer: _Answer, days: _Days, *, apart: bool) -> None:
+        self.members, self._apart = [first], apart
         self._answers = {first.chunk.id: answer}
         self._days = days
 
     @cached_property
     def said(self) -> frozenset[object]:
-        """What each says, apart from values."""
-        return _said(self._answers[self.members[0].chunk.id].facts())
+        """What each says."""
+        return _said(self._answers[self.members[0].chunk.id].facts(), apart=self._apart)
 
     def add(self, candidate: Candidate, answer: _Answer) -> None:
         """Add ``candidate``, unless it is known."""
@@ -307,7 +319,7 @@ class _Group:
         now = None
         for chunk in (one.chunk for one in candidates):
             # The day of a log, which is its heading, is no value of what it says.
-            values = [value for _, value in self._answers[chunk.id].facts()]
+            values = [value for _, value in self._answers[chunk.id].valued()]
             value = ", ".join([value for value in values if value not in ("", chunk.day)])
             if now is None or (value and value != now):
                 if now is not None:
@@ -319,8 +331,9 @@ def _documents(candidates: Iterable[Candidate]) -> set[tuple[str, str]]:
     return {(one.chunk.source, one.chunk.path) for one in candidates}
 
 
-def _said(facts: Iterable[_Fact]) -> frozenset[object]:
-    return frozenset([fact for fact, _ in facts])
+def _said(facts: Iterable[_Fact], *, apart: bool) -> frozenset[object]:
+    """What ``facts`` say apart from their values, or, where they are to be kept ``apart``, all."""
+    return frozenset(facts if apart else [fact for fact, _ in facts])
 
 
 def _find(beginning: str, text: str, start: int) -> int:

@@ -251,7 +251,7 @@ class Searcher:
             return Chosen(passed, notes)
         again = neighbours(passed[: request.limit]) if self._settings.query.join else 0
         if self._settings.query.fold:
-            folding = Folding(answer.query.keyword)
+            folding = Folding(answer.query.keyword, answer.query.text)
             folding.add(passed, limit=request.limit + again)  # others follow those to be joined
             cut_off = any(len(arm.found) >= request.wide for arm in answer.arms)
             further = _further(answer, request) if cut_off else None

@@ -281,6 +281,7 @@ _NOW_PHRASES = (
     *("지금", "현재", "요즘", "최신", "최근"),
 )
 _LONGEST_QUESTION = 80
+_MARKS_BESIDE = ".,;:!?¿¡\"'()"
 
 
 def words_of_now(text: str) -> list[str]:
@@ -293,6 +294,55 @@ def words_of_now(text: str) -> list[str]:
     if len(text) > _LONGEST_QUESTION:
         return []
     lowered = text.lower()
-    words = [word.strip(".,;:!?¿¡\"'()") for word in lowered.split()]
+    words = [word.strip(_MARKS_BESIDE) for word in lowered.split()]
     said = [word for word in words if word in _NOW or word.startswith(_NOW_STEMS)]
     return said + [phrase for phrase in _NOW_PHRASES if phrase in lowered]
+
+
+_SEVERAL_LISTED = """
+all every each list total sum altogether history first oldest earliest longest shortest highest
+lowest largest smallest average alle allen jede jeder jedes insgesamt erste ersten erster erstes
+älteste verlauf durchschnitt todos todas cada primero primera tous toutes chaque premier première
+tutti tutte ogni totale primo prima primeiro primeira
+"""
+_SEVERAL = frozenset(_SEVERAL_LISTED.split())
+_SEVERAL_PHRASES = (
+    *("how often", "how many times", "over time", "wie oft", "cuántas veces", "combien de fois"),
+    *(
+        "quante volte",
+        "quantas vezes",
+        "所有",
+        "全部",
+        "一共",
+        "总共",
+        "總共",
+        "最早",
+        "第一次",
+        "每次",
+    ),
+    *(
+        "多少次",
+        "历史",
+        "歷史",
+        "すべて",
+        "全て",
+        "合計",
+        "最初",
+        "何回",
+        "履歴",
+        "모든",
+        "전부",
+        "처음",
+        "몇 번",
+    ),
+)
+
+
+def asks_for_several(text: str) -> bool:
+    """Whether a query asks for all of a series, a sum or an extreme of it: "first", "how often".
+
+    In the languages of :func:`words_of_now`.
+    """
+    lowered = text.lower()
+    words = [word.strip(_MARKS_BESIDE) for word in lowered.split()]
+    return not _SEVERAL.isdisjoint(words) or any(map(lowered.__contains__, _SEVERAL_PHRASES))

@@ -111,7 +111,8 @@ def test_an_inconsistent_index_is_rebuilt(
     problems = [one for one in deep.json["findings"] if one["state"] == "problem"]
     assert {one["name"] for one in problems} >= {"check", "orphans"}
     assert problems[0]["hint"] == (
-        "`commonplace doctor --fix`: rebuild the index beside the damaged one"
+        f"`commonplace doctor --workspace {workspace} --fix`: "
+        "rebuild the index beside the damaged one"
     )
 
     preview = fix("--dry-run", "--quiet")

@@ -84,7 +84,7 @@ def tokens(text: str) -> str:
 
 
 def folded(query: str, *candidates: Candidate, limit: int = 6) -> list[tuple[int, list[int]]]:
-    folding = Folding(ANALYSER.query(parse_query(query)))
+    folding = Folding(ANALYSER.query(parse_query(query)), query)
     folding.add(candidates, limit=limit)
     return [
         (int(one.chunk.id), [int(other.id) for other in one.similar]) for one in folding.folded()
@@ -106,6 +106,41 @@ def test_dated_hits_that_differ_in_numbers_alone_fold_into_the_newest() -> None:
     assert first.earlier == ("8402 (2026-10-02)", "8401 (2026-10-01)")
     note = "2 more like this, before: 8402 (2026-10-02), 8401 (2026-10-01)"
     assert first.explain.steps[-1].note == note
+
+
+@pytest.mark.parametrize(
+    ("query", "apart"),
+    [
+        ("paid Kiefer", False),
+        ("how much did we pay Kiefer in total", True),
+        ("the first payment to Kiefer", True),
+        ("how often did we pay Kiefer?", True),
+        ("Kiefer insgesamt", True),
+        ("给 Kiefer 一共付了多少", True),
+    ],
+)
+def test_earlier_values_stay_apart_where_several_or_an_extreme_are_asked_for(
+    query: str, apart: bool
+) -> None:
+    hits = [
+        dated(1, "- Paid Kiefer: 95 EUR", "2026-09-04", 0.9),
+        dated(2, "- Paid Kiefer: 740 EUR", "2026-06-04"),
+        dated(3, "- Paid Kiefer: 740 EUR", "2026-03-04"),
+    ]
+    expected = [(1, []), (2, [3])] if apart else [(1, [2, 3])]
+    assert folded(query, *hits) == expected
+
+
+def test_values_named_as_earlier_are_those_of_lines_with_a_word_of_the_query() -> None:
+    hits = [
+        dated(1, "## On call\n- On call: Jonas\n- Pages: 3", "2026-11-02", 0.9),
+        dated(2, "## On call\n- On call: Jonas\n- Pages: 1", "2026-03-09"),
+    ]
+    folding = Folding(ANALYSER.query(parse_query("who is on call")))
+    folding.add(hits, limit=6)
+    (one,) = folding.folded()
+    assert len(one.similar) == 1
+    assert one.earlier == ()
 
 
 def test_the_day_of_a_log_is_no_value_that_has_changed() -> None:

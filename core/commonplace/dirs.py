@@ -114,7 +114,8 @@ def is_running(process: int) -> bool:
     return True
 
 
-_DRAFT = r"\.commonplace-([1-9][0-9]{0,9})-[0-9a-f]{8}\.tmp"
+DRAFT_ENDING = ".tmp"
+_DRAFT = rf"\.commonplace-([1-9][0-9]{{0,9}})-[0-9a-f]{{8}}{re.escape(DRAFT_ENDING)}"
 _ABANDONED_SECONDS = 3_600
 """Writing a draft takes milliseconds: an older one was left by a killed process."""
 
@@ -129,8 +130,9 @@ def write_whole(path: str, text: str, *, mode: int = 0o600) -> None:
     """
     folder = os.path.dirname(path) or os.curdir
     make_private_folder(folder)
-    # No other thread and no file of a user has this name, and nobody can put a link there before.
-    draft = os.path.join(folder, f".commonplace-{os.getpid()}-{os.urandom(4).hex()}.tmp")
+    # No other thread and no file of a user has this name, and no link can be put there before.
+    name = f".commonplace-{os.getpid()}-{os.urandom(4).hex()}{DRAFT_ENDING}"
+    draft = os.path.join(folder, name)
     try:
         handle = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
         try:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from commonplace.dirs import is_abandoned, is_draft, is_running
+from commonplace.dirs import DRAFT_ENDING, is_abandoned, is_draft, is_running
 from commonplace.errors import counted
 from commonplace.model.documents import Finding, Fix
 from commonplace.resilience.breaker import recorded
@@ -38,7 +38,7 @@ def leftovers(
     """
     memory = os.path.join(state_dir, "memory")
     for folder in (*(os.path.join(memory, name) for name in _FOLDERS), cache_dir):
-        for path in _paths(folder):
+        for path in _named_as_drafts(folder):
             if is_abandoned(path, now=now, lives=lives):
                 yield path
 
@@ -60,10 +60,12 @@ def tidy(settings: Settings, clock: Callable[[], float]) -> None:
     delete_files(leftovers(settings.state_dir, settings.cache_dir, now=clock()))
 
 
-def _paths(folder: str) -> Iterator[str]:
+def _named_as_drafts(folder: str) -> Iterator[str]:
     try:
         with os.scandir(folder) as entries:
-            yield from (entry.path for entry in islice(entries, _MAX_ENTRIES))
+            for entry in islice(entries, _MAX_ENTRIES):
+                if entry.name.endswith(DRAFT_ENDING):
+                    yield entry.path
     except OSError:
         return
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
@@ -10,12 +12,29 @@ from commonplace.memory import Memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Generator
+    from concurrent.futures import Future
 
     from commonplace.model.reports import SyncState
     from commonplace.tools.plugins import PluginTools
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+_AT_ONCE = 32
+"""Calls of one memory that run at the same time; further ones wait for one of them to end."""
+
+
+def _threads() -> ThreadPoolExecutor:
+    """Threads for one memory's calls, which begin as they are needed.
+
+    Not those of the loop: there are few, and the program's own calls and look-ups need them.
+    """
+    return ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="commonplace-asyncio")
+
+
+def _submitted(threads: ThreadPoolExecutor, work: Callable[[], R]) -> Future[R]:
+    """``work`` on one of ``threads``, in a copy of the caller's context."""
+    return threads.submit(copy_context().run, work)
 
 
 def _in_thread(
@@ -25,7 +44,8 @@ def _in_thread(
 
     @wraps(method)
     async def call(self: AsyncMemory, /, *args: P.args, **named: P.kwargs) -> R:
-        return await asyncio.to_thread(method, self.memory, *args, **named)
+        work = partial(method, self.memory, *args, **named)
+        return await asyncio.wrap_future(_submitted(self._threads, work))
 
     return call
 
@@ -42,13 +62,16 @@ class AsyncMemory:
     """A :class:`~commonplace.Memory` whose methods are coroutines: same parameters, same errors.
 
     Open it by ``async with AsyncMemory.open(...) as memory``, which closes it at the end, or by
-    ``memory = await AsyncMemory.open(...)``. Each call runs in a thread of its own. ``progress``
-    and ``on_sync`` callbacks run on the thread of the sync. The methods of a
-    :class:`~commonplace.Writer` wait for the disk: call them by ``asyncio.to_thread``.
+    ``memory = await AsyncMemory.open(...)``; opening that is cancelled leaves no memory open. Up to
+    32 calls run at once, in threads of this memory, never in those of the loop. One that is
+    cancelled is not waited for, and may go on. ``progress`` and ``on_sync`` callbacks run on the
+    thread of the sync. The methods of a :class:`~commonplace.Writer` and of ``plugin_tools`` wait
+    for the disk and for plugins: call them by ``asyncio.to_thread``.
     """
 
     def __init__(self, memory: Memory) -> None:
         self.memory = memory
+        self._threads = _threads()
 
     open = staticmethod(_opening(Memory.open))
 
@@ -68,7 +91,14 @@ class AsyncMemory:
     writer = _in_thread(Memory.writer)
     notes = _in_thread(Memory.notes)
     status = _in_thread(Memory.status)
-    close = _in_thread(Memory.close)
+
+    async def close(self) -> None:
+        """Release all resources, after the batch of a running sync; closing twice is allowed."""
+        threads, self._threads = self._threads, _threads()  # later calls say that it is closed
+        try:
+            await asyncio.wrap_future(_submitted(threads, self.memory.close))
+        finally:
+            threads.shutdown(wait=False)
 
     @property
     def sync_state(self) -> SyncState | None:
@@ -99,5 +129,19 @@ class _Opening:
             await self._opened.close()
 
     async def _open(self) -> AsyncMemory:
-        self._opened = AsyncMemory(await asyncio.to_thread(self._opening))
+        threads = _threads()
+        opening = _submitted(threads, self._opening)
+        try:
+            self._opened = AsyncMemory(await asyncio.wrap_future(opening))
+        except asyncio.CancelledError:
+            threads.submit(_close_opened, opening)
+            raise
+        finally:
+            threads.shutdown(wait=False)
         return self._opened
+
+
+def _close_opened(opening: Future[Memory]) -> None:
+    """Close the memory of a caller that was cancelled, once it is open."""
+    if not opening.cancelled() and opening.exception() is None:
+        opening.result().close()

@@ -5,17 +5,11 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, Unpack, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from commonplace.config.defaults import BACKENDS, SOURCES, TRANSCRIPTS
-from commonplace.errors import (
-    ConfigError,
-    MemoryDisabledError,
-    PluginUnavailableError,
-    reason_of,
-)
+from commonplace.config.defaults import SOURCES, TRANSCRIPTS
+from commonplace.errors import ConfigError, PluginUnavailableError, reason_of
 from commonplace.fallback.backend import Backend
-from commonplace.files.roots import check_workspace
 from commonplace.host.border import foreign_label
 from commonplace.host.registry import Entry
 from commonplace.protocols.contexts import (
@@ -29,19 +23,18 @@ from commonplace.protocols.contexts import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from commonplace.config.resolve import Arguments
     from commonplace.config.settings import Settings
     from commonplace.embedding.service import EmbeddingService
     from commonplace.fallback.manager import FallbackMemoryManager
-    from commonplace.host.discovery import Kind
     from commonplace.host.host import PluginHost
     from commonplace.index.builds import Cut
     from commonplace.model.documents import WatchedPath
     from commonplace.model.plugins import Mount
-    from commonplace.model.reports import UploadListener
+    from commonplace.model.reports import SyncListener, UploadListener
     from commonplace.model.search import Query
     from commonplace.protocols.managers import MemoryManager
     from commonplace.protocols.parts import Chunker, Source, WatchedSource
+    from commonplace.sync.service import SyncService
     from commonplace.text.analyse import Analyser
 
 
@@ -54,55 +47,6 @@ def analyser_of(settings: Settings) -> Analyser:
 
     compat = settings.search.ranking.profile == "compat"
     return make_analyser(settings.search.store.fts_tokenizer if compat else "standard")
-
-
-def section_class(host: PluginHost, section: str) -> type | None:
-    """The class that a plugin's section of the configuration is read into.
-
-    ``memory.<id>`` belongs to the backend of that id, ``plugins.entries.<id>.config`` to the
-    source, chunker, provider, ranker, command or tool set of that id. ``None`` if no plugin
-    declares one.
-    """
-    kinds: tuple[Kind, ...] = ("source", "chunker", "provider", "ranker", "command", "tool")
-    start, _, id_ = section.partition(".")
-    if start == "memory":
-        kinds = ("backend",)
-    else:
-        id_ = section.removeprefix("plugins.entries.").removesuffix(".config")
-    for kind in kinds:
-        if id_ in host.ids(kind):
-            with suppress(PluginUnavailableError):  # reported where the part is requested
-                if (config := host.get(kind, id_).config) is not None:
-                    return config
-    return None
-
-
-def configured(host: PluginHost, **arguments: Unpack[Arguments]) -> Settings:
-    """The settings of ``arguments``; ``host`` loses what the configuration switches off.
-
-    Behind a single backend that is switched off stands the default one. Raises what
-    :meth:`commonplace.Memory.open` does.
-    """
-    from commonplace.config.load import load_settings, load_switches
-
-    asked = load_switches(arguments.get("config"), arguments.get("env") or os.environ)
-    applied = host.restrict(asked)
-    arguments["sections"] = partial(section_class, host)
-    settings = load_settings(**arguments)
-    if set(asked) != set(applied):
-        from commonplace.config.switches import of_another
-
-        settings = settings.evolve(warnings=(*settings.warnings, *of_another(asked, applied)))
-    if not settings.search.enabled or settings.slot == "none":
-        raise MemoryDisabledError(
-            "memory search is switched off by the configuration",
-            hint="set memorySearch.enabled to true and plugins.slots.memory to memory-core",
-        )
-    check_workspace(settings.workspace)
-    (first, *others) = settings.backends
-    if others or first in BACKENDS or not host.switched_off("backend", first):
-        return settings
-    return settings.evolve(backends=(first, *BACKENDS))
 
 
 def make_sources(
@@ -273,6 +217,33 @@ def embeds(
         if isinstance(offered, Entry) and offered.role == "manager":
             return True
     return embedding() is not None
+
+
+def make_sync_service(
+    host: PluginHost,
+    settings: Settings,
+    backends: Callable[[], Backend | FallbackMemoryManager],
+    embedding: Callable[[], EmbeddingService | None],
+    tidy: Callable[[], object],
+    *,
+    notices: tuple[str, ...],
+    listener: SyncListener | None,
+    clock: Callable[[], float],
+) -> SyncService:
+    """What syncs the index of ``backends``; each report has ``notices``.
+
+    ``tidy`` is called before each sync, ``listener`` with the event of each.
+    """
+    from commonplace.sync.service import SyncService, sync_backend
+
+    return SyncService(
+        settings.search.sync,
+        partial(sync_backend, backends, host, tidy, notices=notices),
+        embeds=partial(embeds, host, settings, embedding),
+        listener=listener,
+        clock=clock,
+        shown_as=f"{settings.index_path}.watch",
+    )
 
 
 def _offered(

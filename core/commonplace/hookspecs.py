@@ -135,9 +135,11 @@ class Hooks:
         Before its ``yield`` the search has not begun; the ``yield`` gives the result, or raises
         what the search raised; what is returned is the answer of the search. Called on the
         searching thread, in pluggy's order, with the query as it was typed. Searches that a
-        plugin makes inside are not wrapped. Without ``wrapper=True`` a result that is not
-        ``None`` takes the place of the search. Whatever is raised, and an answer that is not a
-        ``SearchResult``, is logged, counted and passed over.
+        plugin makes inside, in this memory or another, are not wrapped. Of a search with a
+        ``timeout`` what stands before the ``yield``, and what stands after it, has a third of the
+        time that is left then, and the search itself three quarters. Without ``wrapper=True`` a
+        result that is not ``None`` takes the place of the search. Whatever is raised, and an
+        answer that is not a ``SearchResult``, is logged, counted and passed over.
         """
 
     @hookspec

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 from commonplace.assembly import (
     analyser_of,
-    configured,
-    embeds,
     make_backends,
     make_sources,
+    make_sync_service,
     mounts_of,
     permit_of,
     watched_paths,
@@ -124,7 +123,7 @@ class Memory:
         :class:`~commonplace.errors.WorkspaceError` if the workspace cannot be used, and
         :class:`~commonplace.errors.MemoryDisabledError` if memory is switched off.
         """
-        from commonplace.config.load import check_opening
+        from commonplace.config.load import check_opening, configured
         from commonplace.config.paths import cache_dir
         from commonplace.host.host import PluginHost
 
@@ -210,7 +209,8 @@ class Memory:
         ``progress``; a few changed files are indexed before the search, and further ones are
         counted in ``stale``. ``session_key`` names the chat, as some backends serve not every one.
 
-        The answer takes ``timeout`` seconds at most (30, apart from a first index); a query not
+        The answer takes ``timeout`` seconds at most, that of plugins around it included; without it
+        30, apart from a first index and from plugins, which have limits of their own. A query not
         embedded within two of them is answered by its keywords, with a note. With ``wait`` all that
         changed is indexed and embedded first.
 
@@ -218,11 +218,12 @@ class Memory:
         are gone (an empty result is no failure), :class:`~commonplace.errors.DeclinedError` if none
         can answer this honestly, :class:`~commonplace.errors.ScopeDeniedError` if a chat may not.
         """
-        if self.host.listened["search"] and self.host.wraps_search():
-            more = dict[str, Any](timeout=timeout, wait=wait, progress=progress, sources=sources)
-            more.update(max_results=max_results, min_score=min_score, session_key=session_key)
-            return self.host.around_search(query, partial(self.search, query, **more))
         check_search(max_results, min_score, sources, timeout, query=query, session_key=session_key)
+        # Inside of wrappers it calls itself: another function would stand above the SQL of all.
+        if self.host.listened["search"] and self.host.wraps_search():
+            more = dict[str, Any](max_results=max_results, min_score=min_score, sources=sources)
+            more.update(session_key=session_key, wait=wait, progress=progress)
+            return self.host.around_search(query, partial(self.search, query, **more), timeout)
         sync, steps = self.settings.search.sync, self._steps()
         end = None if timeout is None else Deadline.after(timeout)
         left = self._service().before_search(end, progress) if wait or sync.embed_on_search else ""
@@ -354,16 +355,13 @@ class Memory:
             self._check_open()
             if self._sync_service is None:
                 from commonplace.health.state_files import tidy
-                from commonplace.sync.service import SyncService, sync_backend
 
-                given = self._backends, self.host, partial(tidy, self.settings, self._clock)
-                self._sync_service = SyncService(
-                    self.settings.search.sync,
-                    partial(sync_backend, *given, notices=self._source_notices),
-                    embeds=partial(embeds, self.host, self.settings, self._embedding().service),
+                self._sync_service = make_sync_service(
+                    *(self.host, self.settings, self._backends, self._embedding().service),
+                    partial(tidy, self.settings, self._clock),
+                    notices=self._source_notices,
                     listener=self._on_sync,
                     clock=self._clock,
-                    shown_as=f"{self.settings.index_path}.watch",
                 )
             return self._sync_service
 
@@ -383,6 +381,7 @@ class Memory:
 
     def _embedding(self) -> EmbeddingChooser:
         with self._opening:
+            self._check_open()
             if self._chooser is None:
                 from commonplace.embedding.choice import EmbeddingChooser
 
@@ -393,6 +392,7 @@ class Memory:
 
     def _steps(self) -> Searcher:
         with self._opening:
+            self._check_open()
             if self._searcher is None:
                 given = self.host, self.settings, self._analyser, self._sources, self._clock
                 permit = permit_of(self.settings, self._clock, self._on_upload)

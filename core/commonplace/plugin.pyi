@@ -251,6 +251,7 @@ from commonplace.text.facts import without_aside as without_aside
 from commonplace.text.instructions import instruction_in as instruction_in
 from commonplace.text.languages import MARKS as MARKS
 from commonplace.text.languages import STOP_WORDS as STOP_WORDS
+from commonplace.text.languages import words_of_now as words_of_now
 from commonplace.text.notes import note_facts as note_facts
 from commonplace.text.query import parse_query as parse_query
 from commonplace.text.redaction import looks_random as looks_random

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from math import sqrt
+from math import prod, sqrt
 from typing import TYPE_CHECKING
 
-from commonplace.plugin import NamedTuple, with_step
+from commonplace.plugin import NamedTuple, with_step, words_of_now
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -232,34 +232,7 @@ def _whole(hit: Candidate, ranker: str, note: str, *, compat: bool = False) -> C
 
 _DAY = 86_400.0
 
-
-_NOW_LISTED = """
-now nowadays current currently latest newest jetzt zurzeit maintenant ahora actualmente
-última último adesso attuale agora atual atualmente
-"""
-_NOW = frozenset(_NOW_LISTED.split())
-_NOW_STEMS = ("aktuell", "derzeit", "momentan", "neueste", "actuel")
-_NOW_PHRASES = (
-    *("most recent", "at the moment", "these days", "en ce moment"),
-    *("现在", "現在", "目前", "当前", "當前", "最新", "今の", "지금", "현재", "요즘", "최신"),
-)
 _NOW_HALF_LIFE = 365.0
-_LONGEST_QUESTION = 80
-
-
-def words_of_now(text: str) -> list[str]:
-    """The words of ``text``, in lower case, that ask for what holds at present.
-
-    In English, German, French, Spanish, Italian, Portuguese, Chinese, Japanese and Korean. By hand:
-    to compile a pattern would cost a search a millisecond. None of a long text, which tells
-    something ("but now I am alone") rather than asks for it.
-    """
-    if len(text) > _LONGEST_QUESTION:
-        return []
-    lowered = text.lower()
-    words = [word.strip(".,;:!?¿¡\"'()") for word in lowered.split()]
-    said = [word for word in words if word in _NOW or word.startswith(_NOW_STEMS)]
-    return said + [phrase for phrase in _NOW_PHRASES if phrase in lowered]
 
 
 class Recency:
@@ -267,7 +240,8 @@ class Recency:
 
     score x (1 - weight x (1 - 0.5 ^ (age / half-life))): never less than ``1 - weight`` of it, so
     that an exact identifier in an old note stays ahead of what merely is new. Where the query asks
-    for what holds now, ``now`` is the weight, and a year the half-life.
+    for what holds now, the same with ``now`` for the weight and a year for the half-life is a
+    second factor: it tells the notes of an archive of years apart, the first those of a month.
     """
 
     id = "recency"
@@ -277,8 +251,7 @@ class Recency:
     def __init__(self, weight: float = 0.1, half_life_days: float = 30.0, now: float = 0.4) -> None:
         if not (0 <= weight <= 1 and 0 <= now <= 1) or half_life_days <= 0:
             raise ValueError("a weight is 0 to 1, and a half-life more than 0 days")
-        self._usual = weight, half_life_days, "days"
-        self._present = now if weight else 0.0, _NOW_HALF_LIFE, "days, as the query asks for now"
+        self._usual, self._present = (weight, half_life_days), (now, _NOW_HALF_LIFE)
         # The day, and the factors on it, of either.
         self._known: dict[bool, tuple[int, dict[str | None, tuple[float, str]]]] = {}
 
@@ -303,10 +276,10 @@ class Recency:
         return aged
 
     def _factor(self, day: str, today: int, *, present: bool) -> tuple[float, str]:
-        weight, half_life, days = self._present if present else self._usual
         age = max(0, today - days_since_epoch(day))
-        factor = 1 - weight * (1 - 0.5 ** (age / half_life))
-        return factor, f"x {factor:.3f}, {age} {days}"
+        priors = (self._usual, self._present) if present and self._usual[0] else (self._usual,)
+        factor = prod(1 - weight * (1 - 0.5 ** (age / half_life)) for weight, half_life in priors)
+        return factor, f"x {factor:.3f}, {age} days{', as the query asks for now' * present}"
 
 
 def days_since_epoch(day: str) -> int:

@@ -10,8 +10,14 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
-from commonplace.plugin import STOP_WORDS, NamedTuple, make_analyser, newest_first, with_step
-from commonplace_ranking.fusion import words_of_now
+from commonplace.plugin import (
+    STOP_WORDS,
+    NamedTuple,
+    make_analyser,
+    newest_first,
+    with_step,
+    words_of_now,
+)
 from commonplace_ranking.places import raised
 
 if TYPE_CHECKING:

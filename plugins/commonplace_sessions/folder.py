@@ -106,7 +106,13 @@ def scan_folder(folder: Folder, source: str, wanted: Callable[[str], bool]) -> S
     absent = tuple(map(named, report.absent_roots))
     if folder.named:
         failed, absent = (*failed, *absent), ()
+    else:  # no setting names it that could be taken out
+        absent = tuple(one._replace(reason=_unnamed(one.reason)) for one in absent)
     return report._replace(failed_roots=failed, absent_roots=absent)
+
+
+def _unnamed(reason: str) -> str:
+    return f"{reason.rpartition('; ')[0]}; there is none before the first conversation"
 
 
 def is_openclaw(below: str) -> bool:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from commonplace import ConfigError, PluginUnavailableError, ScopeDeniedError
-from commonplace.assembly import make_backends, make_sources, mounts_of, section_class
-from commonplace.config.load import load_settings
+from commonplace.assembly import make_backends, make_sources, mounts_of
+from commonplace.config.load import load_settings, section_class
 from commonplace.fallback.backend import Backend
 from commonplace.fallback.manager import FallbackMemoryManager
 from commonplace.host.host import PluginHost

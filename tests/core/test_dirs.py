@@ -11,6 +11,7 @@ import platformdirs
 import pytest
 
 from commonplace import ConfigError, Memory
+from commonplace.config.paths import state_dir
 from commonplace.dirs import (
     expand_user,
     make_private_folder,
@@ -101,3 +102,10 @@ def test_a_user_without_a_home_needs_folders_that_are_named(
     with Memory.open(env={**env, "COMMONPLACE_CACHE_DIR": str(tmp_path / "cache")}) as memory:
         assert len(memory.search("ant").hits) == 1
     assert not os.path.exists("~")
+
+
+def test_a_home_that_stands_for_none_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"/nonexistent/x\S* lies in the home that") as caught:
+        state_dir({"HOME": "/nonexistent/x"})
+    assert "HOME is not set" not in str(caught.value)
+    assert caught.value.hint.startswith("set HOME to a folder of yours")

@@ -203,7 +203,7 @@ def bad_config(tmp_path: Path) -> str:
 def test_search(run: Callable[..., dict[str, Any]]) -> None:
     run("index")
     (table,) = documented()["search"]
-    unknown = (UnknownWord(word="deply", suggestion="deploy"),)
+    unknown = (UnknownWord(word="deply", suggestion="deploy", instead=("deploy",)),)
     result = SearchResult(hits=(), backend="builtin", fallback=FALLBACK, unknown=unknown)
     fallen = result_json(result, explain=True)
     check(table, run("search", "tide", "--explain"), constructed({**PLACE, **fallen}))

@@ -417,6 +417,8 @@ def test_a_closed_memory_says_so(opener: Opener, used: bool) -> None:
         memory.status,
         memory.recall,
         lambda: memory.plugin_tools,
+        memory._embedding,  # threads that are still at work reach these two
+        memory._steps,
         partial(writer.remember, "tea"),
         partial(writer.forget, "MEMORY.md#L3"),
         partial(memory.writer(who="you").remember, "tea"),

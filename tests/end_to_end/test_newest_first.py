@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from commonplace import DeclinedError, Memory, PluginHost
-from commonplace.assembly import section_class
-from commonplace.config.load import load_settings
+from commonplace.config.load import load_settings, section_class
 from commonplace.plugin import KeywordMatches, KeywordQuery, Probe, hookimpl
 from commonplace_inmemory.store import InMemoryStore
 
@@ -318,6 +317,40 @@ def test_words_that_no_note_has_are_named_with_a_likely_spelling(
     assert [one.word for one in opener(backend).search("E_NOSPC").unknown] == ["E_NOSPC"]
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(
+    ("query", "word", "instead"),
+    [
+        ("Hausratversicherung", "Hausratversicherung", ("hausrat",)),
+        ("what does the Hausratversicherung cost", "Hausratversicherung", ("hausrat",)),
+        ("forcepush", "forcepush", ("force", "push")),
+        ("post mortem of the outage", "mortem", ("postmortem",)),
+        ("deply", "deply", ("deploy",)),
+    ],
+)
+def test_a_word_that_no_note_has_is_searched_for_by_its_parts(
+    opener: Opener, workspace: Path, backend: str, query: str, word: str, instead: tuple[str, ...]
+) -> None:
+    write(workspace, "memory/hausrat.md", "Hausrat: 84 Euro im Jahr\n")
+    write(workspace, "memory/force.md", "Do not force-push to main.\n")
+    write(workspace, "memory/postmortem.md", "Postmortem: the outage of May.\n")
+    write(workspace, "memory/deploy.md", "We deploy on Tuesday.\n")
+    result = opener(backend).search(query)
+    assert result.hits[0].path == f"memory/{instead[0]}.md"
+    assert (word, instead) in [(one.word, one.instead) for one in result.unknown]
+    asked = " and ".join(map(repr, instead))
+    assert f"no note has {word!r}: searched for {asked} instead" in result.notes
+
+
+def test_stop_words_are_no_parts_and_the_profile_plain_searches_for_none(
+    opener: Opener, workspace: Path
+) -> None:
+    write(workspace, "memory/force.md", "Do not force-push with or out of hours.\n")
+    assert opener().search("without").hits == ()
+    (word,) = opener(ranking={"profile": "plain"}).search("forcepush").unknown
+    assert word.instead == ()
+
+
 def test_known_words_are_not_named(opener: Opener, workspace: Path) -> None:
     write(workspace, "memory/ops/tidal.md", "# Harbour\n\n`maxRetries` runs na\u00efvely.\n")
     memory = opener()
@@ -403,7 +436,12 @@ def test_a_likely_spelling_is_a_word_of_the_notes(
     # "manago" has the stem of "managers", and "managrs" is one letter from it.
     write(workspace, "MEMORY.md", "# Staff\n\nThe managers meet on Monday.\n")
     memory = opener(backend)
-    for typed, meant in (("mango", ""), ("managrs", "managers"), ("stafff", "staff")):
+    for typed, meant in (
+        ("mango", ""),
+        ("managrs", "managers"),
+        ("stafff", "staff"),
+        ("stuff", ""),
+    ):
         assert [(one.word, one.suggestion) for one in memory.search(typed).unknown] == [
             (typed, meant)
         ]
@@ -447,7 +485,7 @@ def test_the_command_prints_what_is_folded_weak_or_unknown(sandbox: Sandbox) -> 
     facts = json.loads(sandbox.run("search", "staging port now xyzzy", "--json").went_well())
     assert len(facts["results"][0]["similar"]) == len(facts["results"][0]["earlier"]) == 8
     assert facts["results"][0]["day"] == "2026-10-09"
-    assert facts["unknownWords"] == [{"word": "xyzzy", "suggestion": ""}]
+    assert facts["unknownWords"] == [{"word": "xyzzy", "suggestion": "", "instead": []}]
 
 
 def test_compat_folds_nothing_and_keeps_its_scores(opener: Opener, workspace: Path) -> None:

@@ -115,7 +115,7 @@ def unread_by(host: PluginHost) -> Callable[[str], str]:
     """What says why a plugin of ``host`` that declares no settings reads none, by its id."""
 
     def why(id_: str) -> str:
-        from commonplace.assembly import section_class
+        from commonplace.config.load import section_class
         from commonplace.host.reports import unread
 
         with suppress(CommonplaceError):  # of one that does not load it is not known what it reads

@@ -186,7 +186,7 @@ class Context:
 
     def section_classes(self) -> Callable[[str], type | None]:
         """Maps a section of the configuration to the settings class that its plugin declares."""
-        from commonplace.assembly import section_class
+        from commonplace.config.load import section_class
         from commonplace.errors import PluginConflictError
 
         host = self.plugin_host()

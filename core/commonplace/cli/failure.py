@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from commonplace.cli.context import UsageError
 from commonplace.cli.parser import BUILTIN, FAILED, INTERRUPTED, NOT_VALID, PROGRAM
 from commonplace.cli.streams import one_line
+from commonplace.config.paths import current_folder
 from commonplace.errors import CommonplaceError, ConfigError
 
 if TYPE_CHECKING:
@@ -30,6 +31,11 @@ def wants_json(argv: Sequence[str]) -> bool:
 
 def report(error: Exception, argv: Sequence[str]) -> int:
     """Print what failed and how to fix it; return the exit code."""
+    if isinstance(error, FileNotFoundError) and error.filename is None:
+        try:
+            current_folder()
+        except ConfigError as gone:  # whatever asked for it
+            error = gone
     kind, message, hint = _explain(error)
     message, hint = _suggesting(message, argv), _suggesting(hint, argv)
     if not (wants_json(argv) and _printed_as_json(error, kind, message, hint)):

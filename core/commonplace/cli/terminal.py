@@ -177,10 +177,10 @@ def since(seconds: float | None) -> str:
     return f" since {timestamp(seconds)}" if seconds else ""
 
 
-def columns(rows: Sequence[Sequence[str]], *, gap: str = "  ") -> list[str]:
-    """``rows`` as lines with aligned columns; the last column is not padded."""
+def columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    """``rows`` as lines with aligned columns, two spaces apart; the last one is not padded."""
     widths = [max(cells(cell) for cell in column) for column in zip(*rows, strict=True)]
     return [
-        gap.join(pad(cell, width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        "  ".join(pad(cell, width) for cell, width in zip(row, widths, strict=True)).rstrip()
         for row in rows
     ]

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from commonplace.config import paths
-from commonplace.config.document import Shapes, read_document, read_sections
+from commonplace.config.document import Shapes, agent_id, read_document, read_sections
 from commonplace.config.json5 import UnreadableError, is_blank, parse_json5, read_text
 from commonplace.config.reading import Layer, Reader, TooManyProblemsError, key_path
 from commonplace.config.reports import CHOICES, FLUSH, SEARCH, TELLTALE
@@ -52,7 +52,7 @@ class Change(NamedTuple):
 
     ``before`` and ``after`` are values in JSON's types, ``None`` for none; ``changed`` is False if
     the file has the value already, or has none to unset. ``secret``: neither may be shown.
-    ``notes`` are lines for the user.
+    ``notes`` are lines for the user. ``agent`` is the one that it is a setting of, ``""`` for all.
     """
 
     file: str
@@ -62,6 +62,7 @@ class Change(NamedTuple):
     changed: bool
     secret: bool
     notes: tuple[str, ...]
+    agent: str = ""
 
 
 class ConfigFile:
@@ -127,9 +128,8 @@ class ConfigFile:
                     f" commonplace config set {key} '${{NAME}}'"
                 )
             shown = None if before is _MISSING else before
-            return Change(
-                self.path, key_path(keys), shown, candidate, changed, secret, tuple(notes)
-            )
+            key, agent = key_path(keys), self._agent_of(keys)
+            return Change(self.path, key, shown, candidate, changed, secret, tuple(notes), agent)
         hint = "commonplace config show lists every setting with its value"
         if any("must be a list" in words for words in problems):
             # What begins as a list and is none lacks its end, say.
@@ -153,7 +153,8 @@ class ConfigFile:
         if _at(self._parsed(text), keys) is not _MISSING:
             raise self._by_hand(keys)
         self._write(text)
-        return Change(self.path, key_path(keys), before, None, True, _is_secret(keys), ())
+        secret, agent = _is_secret(keys), self._agent_of(keys)
+        return Change(self.path, key_path(keys), before, None, True, secret, (), agent)
 
     def _read(self) -> None:
         try:
@@ -258,7 +259,7 @@ class ConfigFile:
         shapes.search.complete()
         name = key_path(given)
         if _is_key(name, shapes.search.leaves):
-            return self._keys_of_search(given)
+            return self._spelt(given, ("memory", "search"), tuple(SEARCH.split(".")))
         if _is_key(name, shapes.memory.leaves):
             return ("memory", *given)
         if _is_key(name, shapes.flush.leaves):
@@ -267,18 +268,27 @@ class ConfigFile:
             return ("agents", "defaults", "workspace")
         raise self._unknown(key, shapes)
 
-    def _keys_of_search(self, given: Keys) -> Keys:
-        """Where the file has it, in one spelling or the other; else where it has its like."""
-        newer: Keys = ("memory", "search", *given)
-        older: Keys = (*SEARCH.split("."), *given)
-        if _at(self._data, newer) is not _MISSING:
-            return newer
-        has_newer = isinstance(_at(self._data, newer[:2]), Mapping)
-        return newer if has_newer and _at(self._data, older) is _MISSING else older
+    def _spelt(self, given: Keys, newer: Keys, older: Keys) -> Keys:
+        """``given`` below one of both: where the file has it, else where it has its like."""
+        if _at(self._data, (*newer, *given)) is not _MISSING:
+            return (*newer, *given)
+        has_newer = isinstance(_at(self._data, newer), Mapping)
+        is_new = has_newer and _at(self._data, (*older, *given)) is _MISSING
+        return (*(newer if is_new else older), *given)
+
+    def _agent_of(self, keys: Keys) -> str:
+        """The id of the agent that ``keys`` lead to a setting of; ``""`` for other keys."""
+        if len(keys) < 3 or keys[0] != "agents" or keys[1] not in ("list", "entries"):
+            return ""
+        entry = _at(self._data, keys[:3])
+        id_ = entry.get("id") if keys[1] == "list" and isinstance(entry, Mapping) else keys[2]
+        return agent_id(str(id_))
 
     def _keys_of_agent(self, given: Keys, key: str, agent: str) -> Keys:
         """Where the agent's own settings are, in the list of agents or among the entries."""
         id_ = paths.checked_agent(agent)
+        if self._agent_of(given) == id_:
+            return given
         start: Keys = ()
         listed = _at(self._data, ("agents", "list"))
         for place, entry in enumerate(listed if isinstance(listed, list) else ()):
@@ -286,23 +296,27 @@ class ConfigFile:
                 start = ("agents", "list", place)
         if _at(self._data, ("agents", "entries", id_)) is not _MISSING:
             start = ("agents", "entries", id_)
-        if not start:
-            raise ConfigError(
-                f"{self.path} has no agent {id_!r}",
-                hint="leave out --agent to set it for all agents, or add the agent with an editor",
-            )
         if given[0] in _ROOTS:
             raise ConfigError(
                 f"{key} is not a setting of one agent", hint="give a short key: query.maxResults"
             )
-        if given[0] == "workspace":
-            return (*start, "workspace")
-        return (*start, "memorySearch", *(given[1:] if given[0] == "memorySearch" else given))
+        of_searching = given[0] != "workspace"
+        given = given[1:] if given[0] == "memorySearch" else given
+        if not start:
+            whole = key_path(("agents", "entries", id_, *["memorySearch"][:of_searching], *given))
+            raise ConfigError(
+                f"{self.path} has no agent {id_!r}",
+                hint="leave out --agent to set it for all agents, or add the agent with its "
+                f"setting: commonplace config set {whole} VALUE",
+            )
+        if of_searching:
+            return self._spelt(given, (*start, "memory", "search"), (*start, "memorySearch"))
+        return (*start, *given)
 
     def _check_known(self, keys: Keys) -> None:
         text = with_value("{}", [key for key in keys if isinstance(key, str)], "{}")
         for problem in self._findings(text)[0]:
-            if "is not a key here" in problem.message:
+            if "is not a key here" in problem.message or "has no effect here" in problem.message:
                 raise ConfigError(
                     f"{problem.key}: {problem.message}", hint="commonplace config show lists them"
                 )

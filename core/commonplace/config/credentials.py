@@ -11,10 +11,10 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from commonplace.config.reading import key_path
-from commonplace.config.secret import Opaque, Secret, variables
+from commonplace.config.secret import OUT_OF_REACH, Opaque, Secret, variables
 from commonplace.errors import UnavailableError
 
 if TYPE_CHECKING:
@@ -170,6 +170,14 @@ class Environment(Mapping[str, str]):
                 self._others.setdefault(name, value)
 
 
+_FORMS: Mapping[str, tuple[Any, str]] = {
+    "baseUrl": (str, "must be an address, a string"),
+    "apiKey": (str | Mapping, "must be a string, or an object of source and id"),
+    "headers": (Mapping, "must be an object of names and values"),
+}
+"""Of what type the keys of a provider are, and what is said of other types."""
+
+
 class ProviderSection(Opaque):
     """``models.providers.<id>`` of one document: of all it holds, address, headers and key.
 
@@ -191,11 +199,20 @@ class ProviderSection(Opaque):
         """Whether it says anything of how the provider is reached."""
         return any(self._data.get(key) for key in ("apiKey", "baseUrl", "headers"))
 
+    def doubts(self) -> Iterator[tuple[str, str]]:
+        """What could not be used, by key, in words that show no value."""
+        for key in ("baseUrl", "apiKey", "headers"):
+            raw = self._data.get(key)
+            if raw and not isinstance(raw, _FORMS[key][0]):
+                yield key, _FORMS[key][1]
+            elif key == "apiKey" and isinstance(raw, Mapping) and Secret(raw).is_out_of_reach:
+                yield key, OUT_OF_REACH
+
     def base_url(self, env: Mapping[str, str]) -> str:
         """The address, or ``""``."""
         raw = self._data.get("baseUrl") or ""
         if not isinstance(raw, str):
-            raise self._wrong("baseUrl", "must be an address, a string")
+            raise self._wrong("baseUrl", _FORMS["baseUrl"][1])
         return Secret(raw).reveal(env).strip()
 
     def api_key(self) -> Secret | None:
@@ -204,14 +221,14 @@ class ProviderSection(Opaque):
         if raw is None or (isinstance(raw, str) and not raw.strip()):
             return None
         if not isinstance(raw, str | Mapping):
-            raise self._wrong("apiKey", "must be a string, or an object of source and id")
+            raise self._wrong("apiKey", _FORMS["apiKey"][1])
         return Secret(raw.strip() if isinstance(raw, str) else raw, partial(self.place, "apiKey"))
 
     def headers(self, env: Mapping[str, str]) -> dict[str, str]:
         """The headers."""
         raw = self._data.get("headers") or {}
         if not isinstance(raw, Mapping):
-            raise self._wrong("headers", "must be an object of names and values")
+            raise self._wrong("headers", _FORMS["headers"][1])
         found: dict[str, str] = {}
         for name, value in raw.items():
             if not isinstance(value, str | Mapping):

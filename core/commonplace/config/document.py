@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from commonplace.config.credentials import ProviderSection
 from commonplace.config.defaults import ORIGINAL_BACKENDS, SEARCH_KEYS
-from commonplace.config.reading import Found, hint, joined
+from commonplace.config.reading import Found, hint, joined, key_path
 from commonplace.config.search import SearchSettings
 from commonplace.config.secret import Opaque
 from commonplace.config.settings import FlushSettings, MemorySettings
@@ -111,6 +111,9 @@ _FOREIGN = {
     "dreaming": "nothing is consolidated unasked",
     "memoryPolicy": "sessions are not filtered by origin",
 }
+_ORIGINALS_OF_AGENTS = ("model", "experimental")
+"""What the original has in an agent by the names of settings of searching."""
+
 _ROOT = ("agents", "memory", "models", "plugins", "session", "env")
 _WORKSPACE_MAY = "may hold only memory.search, memory.citations and agents.defaults.memorySearch"
 
@@ -130,13 +133,14 @@ class Shapes:
         self.search = Shape(SearchSettings, SEARCH_KEYS, classes)
         self.flush = Shape(FlushSettings)
         self.memory = Shape(MemorySettings)
+        self.of_searching = frozenset(("memorySearch", "search", *self.search.root.below))
 
 
 class AgentFindings(NamedTuple):
-    """What a document says of one agent; ``default``: it is meant where none is named."""
+    """What a document says of one agent; ``default``: whether it is meant where none is named."""
 
     id: str
-    default: bool
+    default: bool | None
     workspace: Found | None
     search: dict[str, Found]
 
@@ -181,7 +185,7 @@ def read_document(reader: Reader, shapes: Shapes) -> Findings:
             reader.problem((key,), f"a workspace's own file {_WORKSPACE_MAY}")
     else:
         _plugins(findings, root.get("plugins"))
-        _others(findings, root)
+        _providers(findings, root)
         if reader.layer.is_ours:
             _strangers(reader, shapes, root)
     return findings
@@ -189,18 +193,29 @@ def read_document(reader: Reader, shapes: Shapes) -> Findings:
 
 def _strangers(reader: Reader, shapes: Shapes, root: Mapping[str, Any]) -> None:
     """Keys of a document that is commonplace's alone, and that would have no effect in silence."""
-    searching = {"memorySearch", "search", *shapes.search.root.below}
-    for key in map(str, root.keys() - {*_ROOT, "$schema", "$include"}):
-        if key in searching:
-            below = "" if key in ("memorySearch", "search") else f".{key}"
-            reader.problem((key,), f"has no effect here; put it into memory.search{below}")
-        else:
-            close = suggest(key.lower(), [name.lower() for name in _ROOT], 0.6)
-            meant = f"did you mean {close!r}?" if close else f"the keys here are {', '.join(_ROOT)}"
-            reader.warn((key,), f"has no effect: commonplace has no such key; {meant}")
+    misplaced = _misplaced(reader, shapes, root, (), "memory.search")
+    for key in map(str, root.keys() - {*_ROOT, *misplaced, "$schema", "$include"}):
+        close = suggest(key.lower(), [name.lower() for name in _ROOT], 0.6)
+        meant = f"did you mean {close!r}?" if close else f"the keys here are {', '.join(_ROOT)}"
+        reader.warn((key,), f"has no effect: commonplace has no such key; {meant}")
     if "sendPolicy" in object_of(root.get("session")):
         reader.warn(("session", "sendPolicy"), "has no effect: commonplace sends no messages")
     check_switches(reader, object_of(root.get("plugins")), shapes.classes)
+
+
+def _misplaced(
+    reader: Reader, shapes: Shapes, data: Mapping[str, Any], at: Keys, home: str, *fitting: str
+) -> list[str]:
+    """Report the settings of searching in ``data``, where all but ``fitting`` have no effect.
+
+    They belong into ``home``. Gives their keys.
+    """
+    names = shapes.of_searching.difference(fitting)
+    found = [key for key in data if key in names]
+    for key in found:
+        below = "" if key in ("memorySearch", "search") else f".{key}"
+        reader.problem((*at, key), f"has no effect here; put it into {home}{below}")
+    return found
 
 
 def _agents(findings: Findings, shapes: Shapes, agents: Mapping[str, Any]) -> None:
@@ -212,9 +227,19 @@ def _agents(findings: Findings, shapes: Shapes, agents: Mapping[str, Any]) -> No
         _only(reader, agents, ("agents",), {"defaults"})
         _only(reader, defaults, at, {"memorySearch"})
         return
-    _slips(reader, defaults, at, ("memorySearch", "workspace", "compaction"))
+    _slips(reader, agents, ("agents",), ("defaults", "list", "entries"))
+    if reader.layer.is_ours:
+        _misplaced(reader, shapes, agents, ("agents",), "memory.search")
+    _check_agent(reader, shapes, defaults, at, "compaction")
+    newer = object_of(defaults.get("memory"))
+    if reader.layer.is_ours:
+        _misplaced(reader, shapes, newer, (*at, "memory"), "memory.search")
+    elif "search" in newer:
+        reader.warn((*at, "memory", "search"), "has no effect here; put it into memory.search")
     findings.workspace = _workspace(reader, shapes, defaults, at)
     compaction = reader.mapping(defaults, "compaction", at)
+    # The original has reserveTokens beside reserveTokensFloor: these are alike, and no slip.
+    _slips(reader, compaction, (*at, "compaction"), (*shapes.flush.root.below, "reserveTokens"))
     findings.flush = reader.section(shapes.flush, compaction, (*at, "compaction"), shared=True)
     _listed(findings, shapes, agents.get("list", []))
     entries = reader.mapping(agents, "entries", ("agents",))
@@ -246,15 +271,26 @@ def _agent(
     if id_ in findings.agents:
         reader.warn(at, f"the agent {id_!r} stands here twice; the first one counts")
     workspace = _workspace(reader, shapes, entry, at)
-    _slips(reader, entry, at, ("memorySearch", "workspace"))
+    _check_agent(reader, shapes, entry, at)
     memory = reader.mapping(entry, "memory", at)
     for key in memory.keys() - {"search"}:
         reader.warn((*at, "memory", str(key)), "has no effect for a single agent")
     older = _search(reader, shapes, entry, "memorySearch", at)
     newer = _search(reader, shapes, memory, "search", (*at, "memory"))
     search = joined(shapes.search, older, newer)
-    agent = AgentFindings(id_, entry.get("default") is True, workspace, search)
+    flag = entry.get("default")
+    agent = AgentFindings(id_, flag if isinstance(flag, bool) else None, workspace, search)
     findings.agents.setdefault(id_, agent)
+
+
+def _check_agent(
+    reader: Reader, shapes: Shapes, data: Mapping[str, Any], at: Keys, *further: str
+) -> None:
+    """Report keys of an agent, or of all agents, that would have no effect in silence."""
+    _slips(reader, data, at, ("memorySearch", "workspace", *further))
+    if reader.layer.is_ours:
+        home = f"{key_path(at)}.memorySearch"
+        _misplaced(reader, shapes, data, at, home, "memorySearch", *_ORIGINALS_OF_AGENTS)
 
 
 def _memory(findings: Findings, shapes: Shapes, memory: Mapping[str, Any]) -> None:
@@ -271,23 +307,25 @@ def _memory(findings: Findings, shapes: Shapes, memory: Mapping[str, Any]) -> No
             continue
         elif reader.tunable_only:
             reader.problem(("memory", str(key)), f"a workspace's own file {_WORKSPACE_MAY}")
-        elif _may_be_section(key, raw, shapes.memory):
+        elif _may_be_section(key, raw, shapes):
             findings.sections[f"memory.{key}"] = (raw, ("memory", key))
         elif key in ORIGINAL_BACKENDS:
             reader.mapping(memory, key, ("memory",))  # for its problem
-        else:
+        elif not _misplaced(reader, shapes, {key: raw}, ("memory",), "memory.search"):
             known = (*keys, "search", *ORIGINAL_BACKENDS)
             reader.problem(("memory", str(key)), "is not a key here" + hint(str(key), known))
     findings.memory = reader.section(shapes.memory, own, ("memory",))
 
 
-def _may_be_section(key: object, raw: object, shape: Shape) -> bool:
+def _may_be_section(key: object, raw: object, shapes: Shapes) -> bool:
     """Whether ``memory.<key>`` can be a backend's: an object whose name is no slip for a key."""
     if not isinstance(raw, Mapping) or not isinstance(key, str):
         return False
     if key in ORIGINAL_BACKENDS:
         return True
-    return not suggest(key.lower(), (*shape.root.below, "search"), 0.75)
+    if key in shapes.of_searching:
+        return shapes.classes is not None and shapes.classes(f"memory.{key}") is not None
+    return not suggest(key.lower(), (*shapes.memory.root.below, "search"), 0.75)
 
 
 def _plugins(findings: Findings, plugins: object) -> None:
@@ -313,11 +351,18 @@ def _plugins(findings: Findings, plugins: object) -> None:
                 reader.warn((*keys, str(key)), f"has no effect: {reason}")
 
 
-def _others(findings: Findings, root: Mapping[str, Any]) -> None:
-    layer = findings.reader.layer
-    for name, section in object_of(object_of(root.get("models")).get("providers")).items():
+def _providers(findings: Findings, root: Mapping[str, Any]) -> None:
+    """What of ``models.providers`` is ours; in a shared file, its form is the original's to say."""
+    reader = findings.reader
+    providers = object_of(root.get("models")).get("providers")
+    if reader.layer.is_ours and not isinstance(providers, Mapping | None):
+        reader.warn(("models", "providers"), f"must be an object, not {kind_of(providers)}")
+    for name, section in object_of(providers).items():
         if isinstance(section, Mapping):
-            findings.providers[str(name)] = ProviderSection(str(name), section, layer)
+            found = ProviderSection(str(name), section, reader.layer)
+            findings.providers[found.id] = found
+            for key, words in found.doubts() if reader.layer.is_ours else ():
+                reader.warn(("models", "providers", found.id, key), words)
 
 
 def _search(

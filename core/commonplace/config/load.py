@@ -1,21 +1,28 @@
-"""Loading settings: from defaults alone, from files, and set apart for a measurement."""
+"""Loading settings: from defaults alone, from files, for plugins, and set apart to measure."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from commonplace.config import paths
-from commonplace.config.defaults import SOURCES, TRANSCRIPTS
+from commonplace.config.defaults import BACKENDS, SOURCES, TRANSCRIPTS
 from commonplace.config.settings import Settings
-from commonplace.errors import CallerError
+from commonplace.errors import CallerError, MemoryDisabledError, PluginUnavailableError
+from commonplace.files.roots import check_workspace
 from commonplace.model.plugins import Group
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from typing import Unpack
 
+    from commonplace.config.resolve import Arguments
     from commonplace.config.search import ExtraPath
+    from commonplace.host.discovery import Kind
+    from commonplace.host.host import PluginHost
     from commonplace.model.plugins import SwitchRule
 
 G = TypeVar("G", bound=Group)
@@ -43,7 +50,7 @@ def load_settings(
     plain = config is None and not paths.given(env, "COMMONPLACE_CONFIG")
     if plain and not os.path.isfile(paths.user_file(env)):
         folders = paths.openclaw_dirs(env)
-        if not paths.original_file(env, folders):
+        if not paths.original_file(env, folders) and not paths.missing_originals(env):
             settings = _defaults(workspace, agent, env, folders)
             if not os.path.lexists(os.path.join(settings.workspace, paths.WORKSPACE_FILE)):
                 return settings
@@ -84,6 +91,53 @@ def check_opening(workspace: object, agent: object, config: object) -> None:
             raise CallerError(f"{name} must be {words}, not {type(value).__name__}")
 
 
+def section_class(host: PluginHost, section: str) -> type | None:
+    """The class that a plugin's section of the configuration is read into.
+
+    ``memory.<id>`` belongs to the backend of that id, ``plugins.entries.<id>.config`` to the
+    source, chunker, provider, ranker, command or tool set of that id. ``None`` if no plugin
+    declares one.
+    """
+    kinds: tuple[Kind, ...] = ("source", "chunker", "provider", "ranker", "command", "tool")
+    start, _, id_ = section.partition(".")
+    if start == "memory":
+        kinds = ("backend",)
+    else:
+        id_ = section.removeprefix("plugins.entries.").removesuffix(".config")
+    for kind in kinds:
+        if id_ in host.ids(kind):
+            with suppress(PluginUnavailableError):  # reported where the part is requested
+                if (config := host.get(kind, id_).config) is not None:
+                    return config
+    return None
+
+
+def configured(host: PluginHost, **arguments: Unpack[Arguments]) -> Settings:
+    """The settings of ``arguments``; ``host`` loses what the configuration switches off.
+
+    Behind a single backend that is switched off stands the default one. Raises what
+    :meth:`commonplace.Memory.open` does.
+    """
+    asked = load_switches(arguments.get("config"), arguments.get("env") or os.environ)
+    applied = host.restrict(asked)
+    arguments["sections"] = partial(section_class, host)
+    settings = load_settings(**arguments)
+    if set(asked) != set(applied):
+        from commonplace.config.switches import of_another
+
+        settings = settings.evolve(warnings=(*settings.warnings, *of_another(asked, applied)))
+    if not settings.search.enabled or settings.slot == "none":
+        raise MemoryDisabledError(
+            "memory search is switched off by the configuration",
+            hint="set memorySearch.enabled to true and plugins.slots.memory to memory-core",
+        )
+    check_workspace(settings.workspace)
+    (first, *others) = settings.backends
+    if others or first in BACKENDS or not host.switched_off("backend", first):
+        return settings
+    return settings.evolve(backends=(first, *BACKENDS))
+
+
 def _defaults(
     workspace: str | None, agent: str | None, env: Mapping[str, str], folders: tuple[str, ...]
 ) -> Settings:
@@ -91,10 +145,7 @@ def _defaults(
     id_ = paths.checked_agent(agent or paths.given(env, "COMMONPLACE_AGENT") or "main")
     named = workspace or paths.given(env, "COMMONPLACE_WORKSPACE")
     state = paths.state_dir(env)
-    if named:
-        place = paths.absolute(named, env)
-    else:
-        place = paths.default_workspace(env, folders, os.getcwd())
+    place = paths.absolute(named, env) if named else paths.default_workspace(env, folders)
     return Settings(
         workspace=place,
         agent=id_,

@@ -58,20 +58,22 @@ def state_dir(env: Mapping[str, str]) -> str:
 
     Raises :class:`~commonplace.errors.ConfigError` for a user without a home.
     """
-    return _folder(env, "COMMONPLACE_STATE_DIR") or _in_a_home(user_state_dir(env))
+    return _folder(env, "COMMONPLACE_STATE_DIR") or _in_a_home(user_state_dir(env), env)
 
 
 def cache_dir(env: Mapping[str, str]) -> str:
     """Where caches live, absolute; raises as :func:`state_dir`."""
-    return _folder(env, "COMMONPLACE_CACHE_DIR") or _in_a_home(user_cache_dir(env))
+    return _folder(env, "COMMONPLACE_CACHE_DIR") or _in_a_home(user_cache_dir(env), env)
 
 
-def _in_a_home(folder: str) -> str:
+def _in_a_home(folder: str, env: Mapping[str, str]) -> str:
     if folder.startswith(f"{NO_HOME}/"):
+        why = "" if env.get("HOME") else "HOME is not set, and "
         raise ConfigError(
-            "there is no folder for indexes and caches: HOME is not set, and the system knows no "
-            "home folder of this user",
-            hint="set HOME, or both COMMONPLACE_STATE_DIR and COMMONPLACE_CACHE_DIR",
+            f"there is no folder for indexes and caches: {why}{folder} lies in the home that the "
+            "system gives to users without one",
+            hint="set HOME to a folder of yours, or both COMMONPLACE_STATE_DIR and "
+            "COMMONPLACE_CACHE_DIR",
         )
     return folder
 
@@ -163,8 +165,20 @@ def checked_agent(agent: str) -> str:
     return id_
 
 
-def default_workspace(env: Mapping[str, str], folders: tuple[str, ...], cwd: str) -> str:
-    """The workspace where nothing names one: the original's, else ``cwd`` if it holds notes.
+def current_folder() -> str:
+    """The current folder; raises :class:`~commonplace.errors.ConfigError` if it was deleted."""
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        raise ConfigError(
+            "the current folder does not exist any more",
+            hint="change to another one with cd, and name the folder of your notes with "
+            "--workspace, as a whole path",
+        ) from None
+
+
+def default_workspace(env: Mapping[str, str], folders: tuple[str, ...]) -> str:
+    """The workspace where nothing names one: the original's, else this folder if it holds notes.
 
     The home folder and folders around it are taken only if they hold ``MEMORY.md`` or ``memory/``.
     Raises :class:`~commonplace.errors.ConfigError` if neither is there.
@@ -173,6 +187,7 @@ def default_workspace(env: Mapping[str, str], folders: tuple[str, ...], cwd: str
         path = os.path.join(folder, "workspace")
         if os.path.isdir(path):
             return path
+    cwd = current_folder()
     if os.path.isfile(os.path.join(cwd, "MEMORY.md")) or os.path.isdir(os.path.join(cwd, "memory")):
         return cwd
     from commonplace.files.left_out import holds_notes
@@ -192,11 +207,15 @@ def default_workspace(env: Mapping[str, str], folders: tuple[str, ...], cwd: str
 def absolute(path: str, env: Mapping[str, str]) -> str:
     """``path`` with ``~`` expanded, from the current folder; links are not followed.
 
-    Raises :class:`~commonplace.errors.ConfigError` for what no file can be called.
+    Raises :class:`~commonplace.errors.ConfigError` for what no file can be called, and for a
+    relative path where the current folder was deleted.
     """
     if "\0" in path:
         raise ConfigError(f"{path!r} is no path", hint="pass one without a NUL")
-    return os.path.abspath(expand_user(path, env))
+    whole = expand_user(path, env)
+    if not os.path.isabs(whole):
+        whole = os.path.join(current_folder(), whole)
+    return os.path.abspath(whole)
 
 
 def config_paths(
@@ -208,17 +227,35 @@ def config_paths(
     if named := config or given(env, "COMMONPLACE_CONFIG"):
         found.append(("named", absolute(named, env)))
     else:
-        folders = openclaw_dirs(env)
         found.append(("user", user_file(env)))
-        original = original_file(env, folders) or os.path.join(
-            folders[0] if folders else expand_user("~/.openclaw", env), ORIGINAL_NAMES[0]
-        )
-        found.append(("original", original))
+        found.append(("original", original_file(env, openclaw_dirs(env)) or _missing_file(env)))
     if workspace:
         found.append(("workspace", os.path.join(absolute(workspace, env), WORKSPACE_FILE)))
     return tuple(
         ConfigPath(role=role, path=path, exists=os.path.isfile(path)) for role, path in found
     )
+
+
+def _missing_file(env: Mapping[str, str]) -> str:
+    """Where an original's file would be read from; there is none."""
+    if named := _folder(env, "OPENCLAW_CONFIG_PATH"):
+        return named
+    folder = next(iter(openclaw_dirs(env)), "") or _folder(env, "OPENCLAW_STATE_DIR")
+    return os.path.join(folder or _usual_originals(env)[0], ORIGINAL_NAMES[0])
+
+
+def missing_originals(env: Mapping[str, str], *, named: bool = False) -> list[str]:
+    """Words on each variable that names a file or folder of an original, and there is none.
+
+    Where a configuration is ``named``, the original's file is not read, and none is missed.
+    """
+    missing = []
+    file, folder = _folder(env, "OPENCLAW_CONFIG_PATH"), _folder(env, "OPENCLAW_STATE_DIR")
+    if file and not named and not os.path.isfile(file):
+        missing.append(f"OPENCLAW_CONFIG_PATH: there is no file {file}; no openclaw.json is read")
+    if folder and not os.path.isdir(folder):
+        missing.append(f"OPENCLAW_STATE_DIR: there is no folder {folder}; nothing is read from it")
+    return missing
 
 
 def _usual_originals(env: Mapping[str, str]) -> list[str]:
@@ -239,12 +276,18 @@ class Agents:
 
     @property
     def default(self) -> str:
-        """The agent that is meant where none is named: as the original, else ``main``."""
+        """The agent that is meant where none is named: as the original, else ``main``.
+
+        A setting that a nearer document has for one agent must not make it the default one: only
+        ``default`` does, of which the nearest document that has it counts.
+        """
+        flags: dict[str, bool] = {}
         for document in self._findings:
-            if document.agents:
-                flagged = [agent.id for agent in document.agents.values() if agent.default]
-                return flagged[0] if flagged else next(iter(document.agents))
-        return "main"
+            for agent in document.agents.values():
+                if agent.default is not None:
+                    flags.setdefault(agent.id, agent.default)
+        farthest = next((f.agents for f in reversed(self._findings) if f.agents), {"main": None})
+        return next((id_ for id_, flag in flags.items() if flag), next(iter(farthest)))
 
     def workspace(self, id_: str) -> Found | None:
         """The workspace an agent has of its own."""
@@ -318,7 +361,7 @@ def find_workspace(
     if common is not None:
         return common.value, common.layer.file
     try:
-        return default_workspace(env, folders, os.getcwd()), "default"
+        return default_workspace(env, folders), "default"
     except ConfigError as error:
         if needed:
             raise

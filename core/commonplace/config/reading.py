@@ -11,11 +11,17 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from commonplace.config.defaults import ORIGINAL_NAMES
-from commonplace.config.search import ExtraPath
 from commonplace.config.secret import Secret
 from commonplace.config.shape import Graft, Leaf
-from commonplace.config.values import Reading, a_list, convert, each, kind_of, web_address
-from commonplace.dirs import expand_user
+from commonplace.config.values import (
+    Reading,
+    a_list,
+    convert,
+    each,
+    extra_paths,
+    kind_of,
+    web_address,
+)
 from commonplace.errors import ConfigError, suggest
 from commonplace.model.plugins import ConfigProblem, WrongValueError, is_id
 from commonplace.model.tuples import NamedTuple
@@ -27,7 +33,6 @@ if TYPE_CHECKING:
     from commonplace.config.shape import Branch, Shape
 
 
-_MOST_PATHS = 100
 _MOST_PROBLEMS = 20
 _SIZE = r"(?ai)\s*(\d+(?:\.\d+)?)\s*(b|[kmgt]i?b?)?\s*"
 _POWER = {"b": 0, "k": 1, "m": 2, "g": 3, "t": 4}
@@ -114,34 +119,6 @@ def time_zone(raw: object, reading: Reading) -> str:
     return text
 
 
-def extra_paths(raw: object, reading: Reading) -> tuple[ExtraPath, ...]:
-    """Paths, or objects of path and pattern; blank ones are dropped, doubles too."""
-    if reading.confined and len(a_list(raw)) > _MOST_PATHS:
-        raise WrongValueError(f"must be {_MOST_PATHS} paths at most in a workspace's own file")
-    found = each(a_list(raw), lambda _, item: _extra_path(item, reading)).values()
-    return tuple(dict.fromkeys(extra for extra in found if extra is not None))
-
-
-def _extra_path(raw: object, reading: Reading) -> ExtraPath | None:
-    if isinstance(raw, Mapping):
-        extra = reading.group(ExtraPath, raw)
-    elif isinstance(raw, str):
-        extra = ExtraPath(path=reading.text(raw))
-    else:
-        raise WrongValueError(
-            f"must be a path or an object of path and pattern, not {kind_of(raw)}"
-        )
-    path = expand_user(extra.path.strip(), reading.env)
-    if not path:
-        return None
-    if reading.confined and not _inside(path, reading.confined):
-        raise WrongValueError(
-            "lies outside the workspace, which a workspace's own file may not name"
-        )
-    pattern = extra.pattern.strip() if extra.pattern is not None else None
-    return ExtraPath(path=path, pattern=pattern or None)
-
-
 def patterns(raw: object, reading: Reading) -> tuple[str, ...]:
     """Regular expressions."""
     return tuple(each(a_list(raw), lambda _, item: _pattern(item, reading)).values())
@@ -154,13 +131,6 @@ def _pattern(raw: object, reading: Reading) -> str:
     except (re.error, RecursionError, OverflowError) as error:
         raise WrongValueError(f"is no regular expression: {error}") from None
     return text
-
-
-def _inside(path: str, workspace: str) -> bool:
-    """Whether ``path``, with every link followed, is in ``workspace``."""
-    root = os.path.realpath(workspace)
-    target = os.path.realpath(os.path.join(root, path))
-    return target == root or target.startswith(root.rstrip(os.sep) + os.sep)
 
 
 READERS: Mapping[str, Callable[[object, Reading], object]] = {

@@ -24,6 +24,7 @@ from commonplace.config.paths import Agents, find_agent, find_workspace
 from commonplace.config.reading import Layer, Reader, TooManyProblemsError, joined
 from commonplace.config.settings import MemorySettings, Settings
 from commonplace.config.switches import memory_slot, switch_rules
+from commonplace.config.values import unmatched
 from commonplace.errors import ConfigError
 from commonplace.model.plugins import ConfigProblem
 
@@ -47,6 +48,8 @@ def search_settings(
     """
     values = dict(found)
     notes = _sources(values)
+    extra, text = values.get(("extra_paths",), ()), values.get(("notes", "text")) is True
+    notes += [f"memorySearch.extraPaths: {words}" for words in unmatched(extra, text=text)]
     _weights(values)
     _chunking(values, strange=strange)
     return shape.build(values), notes
@@ -175,6 +178,8 @@ def resolve(
     resolution = Resolution()
     shapes = Shapes(sections)
     layers = documents(config, env, resolution)
+    named = any(layer.role == "named" for layer in layers)
+    resolution.warnings += paths.missing_originals(env, named=named)
     folders = paths.openclaw_dirs(env)
     blocks = tuple(filter(None, map(env_block, layers)))
     wide = Environment(env, folders, blocks)
@@ -267,7 +272,7 @@ def documents(config: Config, env: Mapping[str, str], resolution: Resolution) ->
     found: list[Layer | None] = []
     named = ""
     if isinstance(config, Mapping):
-        found.append(Layer("argument", "config argument", config, base=os.getcwd()))
+        found.append(Layer("argument", "config argument", config, base=paths.current_folder()))
     elif config is not None:
         named = os.fspath(config)
     if named := named or paths.given(env, "COMMONPLACE_CONFIG"):

@@ -15,6 +15,12 @@ if TYPE_CHECKING:
 REFERENCE = r"(\$?)\$\{([A-Z_][A-Z0-9_]*)\}"
 """A ``${NAME}``, or, with another dollar before it, the same as plain text."""
 
+OUT_OF_REACH = (
+    "cannot be used: it is kept in a store of the original that commonplace cannot ask; "
+    'write "${NAME}", and set that variable'
+)
+"""What a reference to any other store than the environment comes to."""
+
 Reference = str | Mapping[str, object]
 
 
@@ -59,6 +65,11 @@ class Secret:
         if self._raw.get("source") == "env":
             return f"from ${{{self._raw.get('id')}}}"
         return "a reference"
+
+    @property
+    def is_out_of_reach(self) -> bool:
+        """Whether it is a reference to a store of secrets that commonplace cannot ask."""
+        return not isinstance(self._raw, str) and self._raw.get("source") != "env"
 
     def reveal(self, env: Mapping[str, str] | None = None) -> str:
         """The secret itself, with references looked up in ``env`` (default: ``os.environ``).

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping
 from math import floor, inf, isfinite
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin
 
-from commonplace.config.secret import Secret, substituted, variables
+from commonplace.config.search import ExtraPath
+from commonplace.config.secret import OUT_OF_REACH, Secret, substituted, variables
 from commonplace.config.shape import Branch, Leaf, Shape, is_group
 from commonplace.dirs import expand_user
 from commonplace.errors import suggest
 from commonplace.model.plugins import Group, WrongValueError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from commonplace.model.plugins import Setting
 
 
 _LARGE = 2**63
+_MOST_PATHS = 100
 
 G = TypeVar("G", bound=Group)
 R = TypeVar("R")
@@ -51,7 +56,9 @@ class Reading:
         self.doubts: list[str] = []
 
     def text(self, raw: object) -> str:
-        """A string with its ``${NAME}`` references replaced."""
+        """A string, or a path of Python's, with its ``${NAME}`` references replaced."""
+        if isinstance(raw, os.PathLike):
+            raw = os.fspath(raw)
         if not isinstance(raw, str):
             raise WrongValueError(f"must be a string, not {kind_of(raw)}")
         if "\0" in raw or any("\ud800" <= character <= "\udfff" for character in raw):
@@ -171,7 +178,7 @@ def _single(type_: Any, raw: object, setting: Setting, reading: Reading) -> Any:
     if type_ is str:
         return reading.path(raw) if setting.path else _word(raw, setting, reading)
     if type_ is Secret:
-        return _secret(raw)
+        return _secret(raw, reading)
     if is_group(type_):
         return reading.group(type_, raw)
     return raw
@@ -249,7 +256,64 @@ def web_address(raw: object, reading: Reading) -> str:
     return text
 
 
-def _secret(raw: object) -> Secret:
+def extra_paths(raw: object, reading: Reading) -> tuple[ExtraPath, ...]:
+    """Paths, or objects of path and pattern; blank ones are dropped, doubles too."""
+    if reading.confined and len(a_list(raw)) > _MOST_PATHS:
+        raise WrongValueError(f"must be {_MOST_PATHS} paths at most in a workspace's own file")
+    found = each(a_list(raw), lambda _, item: _extra_path(item, reading)).values()
+    return tuple(dict.fromkeys(extra for extra in found if extra is not None))
+
+
+def _extra_path(raw: object, reading: Reading) -> ExtraPath | None:
+    if isinstance(raw, Mapping):
+        extra = reading.group(ExtraPath, raw)
+    elif isinstance(raw, str | os.PathLike):
+        extra = ExtraPath(path=reading.text(raw))
+    else:
+        raise WrongValueError(
+            f"must be a path or an object of path and pattern, not {kind_of(raw)}"
+        )
+    path = expand_user(extra.path.strip(), reading.env)
+    if not path:
+        return None
+    if match := re.match(r"\$([A-Z_][A-Z0-9_]*)(?=/|$)", path):
+        reading.doubts.append(f"{path}: {match[0]} is not replaced; write ${{{match[1]}}}")
+    elif match := re.match(r"([^*?]*/)?([^/]*[*?].*)", path):
+        folder = (match[1] or "").rstrip("/") or match[1] or "."
+        reading.doubts.append(
+            f'{path} is taken as a path; write {{path: "{folder}", pattern: "{match[2]}"}}'
+        )
+    if reading.confined and not _inside(path, reading.confined):
+        raise WrongValueError(
+            "lies outside the workspace, which a workspace's own file may not name"
+        )
+    pattern = extra.pattern.strip() if extra.pattern is not None else None
+    return ExtraPath(path=path, pattern=pattern or None)
+
+
+def unmatched(paths: Iterable[ExtraPath], *, text: bool) -> Iterator[str]:
+    """Words on patterns that no note can match; ``text`` says that `.txt` files are notes."""
+    from commonplace.files.roots import SUFFIXES, TEXT_SUFFIX
+
+    for extra in paths:
+        ending = re.search(r"[*?][^/*?]*(\.\w+)$", extra.pattern or "")
+        if ending is None or ending[1] in SUFFIXES:
+            continue
+        words = f"the pattern {extra.pattern!r} matches no note: "
+        if ending[1] != TEXT_SUFFIX:
+            yield f"{words}notes end in {', '.join(SUFFIXES)} or {TEXT_SUFFIX}"
+        elif not text:
+            yield f"{words}set notes.text to true as well"
+
+
+def _inside(path: str, workspace: str) -> bool:
+    """Whether ``path``, with every link followed, is in ``workspace``."""
+    root = os.path.realpath(workspace)
+    target = os.path.realpath(os.path.join(root, path))
+    return target == root or target.startswith(root.rstrip(os.sep) + os.sep)
+
+
+def _secret(raw: object, reading: Reading) -> Secret:
     if isinstance(raw, Secret):
         return raw
     if isinstance(raw, str):
@@ -264,7 +328,10 @@ def _secret(raw: object) -> Secret:
         raise WrongValueError(
             'must name an environment variable in capitals, such as "OPENAI_API_KEY"', "id"
         )
-    return Secret(dict(raw))
+    secret = Secret(dict(raw))
+    if secret.is_out_of_reach:
+        reading.doubts.append(OUT_OF_REACH)
+    return secret
 
 
 def a_list(raw: object) -> list[Any] | tuple[Any, ...]:

@@ -304,7 +304,7 @@ def scan(roots: Roots, *, source: str = "memory", scandir: Scandir = _SCANDIR) -
     for root in roots.all if not trouble else roots.extra:
         reason = _look_at(root, roots, findings, scandir)
         if reason:
-            findings.fail(root.stored, reason)
+            findings.fail(root.stored, _named(root, reason))
     report = findings.report(() if trouble else ("",))
     return _with_absent(report, "") if trouble == _EMPTY_WORKSPACE else report
 
@@ -325,6 +325,13 @@ def scan_root(
         findings.fail(root.stored, reason)
     report = findings.report(() if reason else (root.stored,))
     return _with_absent(report, root.stored) if reason in (_MISSING, _EMPTY) else report
+
+
+def _named(root: Root, reason: str) -> str:
+    """``reason`` with the whole path of a root outside the workspace, as its name starts there."""
+    if root.stored.split("/")[0] != os.pardir or not is_storable(root.stored):
+        return reason
+    return root.location + (reason[2:] if reason.startswith("it ") else f": {reason}")
 
 
 def _workspace_failure(workspace: str, scandir: Scandir) -> str:

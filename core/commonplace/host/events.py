@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections import deque
+from contextvars import ContextVar
 from functools import partial, wraps
 from inspect import isgeneratorfunction
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from pluggy import PluginManager
 
@@ -16,7 +17,7 @@ from commonplace.host.discovery import CALLED
 from commonplace.host.failures import Failure, attempt
 from commonplace.model.plugins import GROUP, hookimpl
 from commonplace.resilience.bounded_call import Worker
-from commonplace.resilience.deadline import INFINITY, Deadline
+from commonplace.resilience.deadline import INFINITY, NEVER, Deadline
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Mapping
@@ -28,10 +29,20 @@ if TYPE_CHECKING:
     from commonplace.model.search import SearchResult
 
 
-T = TypeVar("T")
-
 HOOK_SECONDS = 10.0
 """How long a hook of a third party may take, except for one that decides on a write."""
+
+_SHARE = 3
+"""Each call of a hook has at most this part of the time that is left for what it is called for."""
+
+_WRAPPED_SHARE = 0.75
+"""Of the time that is left once all wrappers have begun; the rest is for how they end."""
+
+_WRAPPED: ContextVar[Callable[[], SearchResult] | None] = ContextVar("wrapped", default=None)
+"""The search that plugins stand around, for all that they call, on whatever thread."""
+
+_DELIVERING: ContextVar[EventBus | None] = ContextVar("delivering", default=None)
+"""The bus whose listeners are called, for all that they call, on whatever thread."""
 
 
 def logger() -> Logger:
@@ -50,8 +61,8 @@ class Listeners:
     That is in its order, with wrappers, and by ``firstresult`` where the specification says so. A
     failure in one implementation is logged, counted for its plugin, reported and felt by no other;
     a result that is not of the type ``returns``, where that is given, is a failure. Implementations
-    of third parties run on threads of their own, to which ``carried`` takes them over, and are
-    given up after ``seconds``.
+    of third parties run on threads of their own, in the context of the caller, and are given up
+    after ``seconds``.
     """
 
     def __init__(
@@ -61,10 +72,8 @@ class Listeners:
         returns: type | None = None,
         *,
         seconds: float = INFINITY,
-        carried: Callable[[Callable[[], T]], Callable[[], T]] = lambda work: work,
     ) -> None:
         self._seconds = seconds
-        self._carried = carried
         self._hooks = tuple(hooks)
         self._registry = registry
         self._returns = returns
@@ -128,31 +137,26 @@ class Listeners:
             # Events have a thread of their own, which knows what a listener causes itself.
             self.add(name, name, name, bounded=kind != "events")
 
-    def add_last(self, hook: str, function: Callable[..., object]) -> None:
-        """Add an implementation of commonplace's own, behind those of all plugins, unguarded."""
-
-        @hookimpl(trylast=True)
-        @wraps(function)
-        def last(query: str) -> object:
-            return function(query)
-
-        self._manager.register(SimpleNamespace(**{hook: last}), "commonplace")
+    def add_own(self, hook: str, function: Callable[..., object]) -> None:
+        """Add ``function``, an implementation of commonplace's own, which is not guarded."""
+        self._manager.register(SimpleNamespace(**{hook: function}), "commonplace")
 
     def call(
         self,
         hook: str,
         arguments: Mapping[str, object],
         *,
-        seconds: float = INFINITY,
+        deadline: Deadline = NEVER,
         failed: list[str] | None = None,
     ) -> Any:
-        """Call ``hook`` of all plugins that implement it, each for ``seconds`` at most.
+        """Call ``hook`` of all plugins that implement it.
 
-        ``failed`` gets a line on each that fails, or cannot be loaded.
+        None takes more than a third of what is left to ``deadline`` when it is called, and neither
+        does any part of a wrapper. ``failed`` gets a line on each that fails, or cannot be loaded.
         """
         now = self._current
         outer = vars(now).copy()
-        now.seconds, now.failed = seconds, [] if failed is None else failed
+        now.deadline, now.failed = deadline, [] if failed is None else failed
         with self._lock:
             now.failed += self._not_loaded.values()
         try:
@@ -168,8 +172,8 @@ class Listeners:
         def within(work: Callable[[], Any]) -> Any:
             if seconds == INFINITY:
                 return work()
-            limit = min(seconds, self._current.seconds)
-            return worker.run(self._carried(work), Deadline.after(limit))
+            limit = min(seconds, self._current.deadline.remaining() / _SHARE)
+            return worker.run(work, Deadline.after(limit))
 
         @wraps(function)
         def call(*arguments: object) -> object:
@@ -253,22 +257,50 @@ def _fault(result: object, expected: type) -> str:
     return ""
 
 
-def listeners_of(
-    kind: str,
-    registry: Registry,
-    carried: Callable[[Callable[[], Any]], Callable[[], Any]],
-    search: Callable[[str], object],
-) -> Listeners:
-    """No listeners to the hooks of ``kind`` yet; ``search`` is what those of a search wrap."""
+def listeners_of(kind: str, registry: Registry) -> Listeners:
+    """No listeners to the hooks of ``kind`` yet."""
     from commonplace.model.search import SearchResult
 
     returns = {"events": None, "search": SearchResult}.get(kind, str)
     # A hook that decides on a write may wait for an answer of the user.
     seconds = INFINITY if kind == "write" else HOOK_SECONDS
-    made = Listeners(CALLED[kind], registry, returns, seconds=seconds, carried=carried)
+    made = Listeners(CALLED[kind], registry, returns, seconds=seconds)
     if kind == "search":
-        made.add_last("commonplace_search", search)
+        made.add_own("commonplace_search", _wrapped)
     return made
+
+
+@hookimpl(trylast=True)
+def _wrapped() -> SearchResult:
+    """The search itself, where no plugin takes its place."""
+    search = _WRAPPED.get()
+    assert search is not None, "the hook is called by around_search alone"
+    return search()
+
+
+def wrapping() -> bool:
+    """Whether plugins stand around a search from which this is called."""
+    return _WRAPPED.get() is not None
+
+
+def around_search(
+    listeners: Listeners, query: str, search: Callable[..., SearchResult], timeout: float | None
+) -> SearchResult:
+    """As :meth:`~.host.PluginHost.around_search`, for ``listeners`` to its hook."""
+    deadline, failed = NEVER if timeout is None else Deadline.after(timeout), list[str]()
+
+    def inner() -> SearchResult:
+        left = max(deadline.remaining() * _WRAPPED_SHARE, 0.001)  # 0 is no timeout
+        return search(timeout=None if timeout is None else left)
+
+    token = _WRAPPED.set(inner)
+    try:
+        result: SearchResult = listeners.call(
+            "commonplace_search", {"query": query}, deadline=deadline, failed=failed
+        )
+    finally:
+        _WRAPPED.reset(token)
+    return result.replace(notes=(*result.notes, *failed)) if failed else result
 
 
 class EventBus:
@@ -276,8 +308,8 @@ class EventBus:
 
     ``deliver`` gets the name of a hook and its arguments, and never raises. At most ``capacity``
     events wait: further ones are dropped and counted, so that the caller never waits. Events that
-    a listener itself causes are not delivered, else it would listen to itself for ever. The thread
-    starts with the first event.
+    a listener causes, of this bus or another, are not delivered, else listeners could hear what
+    they cause for ever. The thread starts with the first event.
     """
 
     def __init__(
@@ -322,7 +354,7 @@ class EventBus:
             self._closed = True
             self._changed.notify_all()
             thread = self._thread
-        if thread is not None and thread is not threading.current_thread():
+        if thread is not None and _DELIVERING.get() is not self:
             thread.join(timeout)
         with self._changed:
             self._dropped += len(self._waiting)
@@ -330,9 +362,9 @@ class EventBus:
         return thread is None or not thread.is_alive()
 
     def _add(self, hook: str, **arguments: object) -> None:
+        if _DELIVERING.get() is not None:
+            return
         with self._changed:
-            if self._thread is threading.current_thread():
-                return
             if self._closed or len(self._waiting) >= self._capacity or not self._running():
                 self._dropped += 1
                 return
@@ -351,6 +383,7 @@ class EventBus:
         return True
 
     def _run(self) -> None:
+        _DELIVERING.set(self)
         while True:
             with self._changed:
                 while not self._waiting:

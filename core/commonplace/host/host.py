@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from _thread import RLock, _local  # threading takes a millisecond to import
-from typing import TYPE_CHECKING, Any, TypeVar
+from _thread import RLock  # threading takes a millisecond to import
+from typing import TYPE_CHECKING, Any
 
 from commonplace.errors import PluginConflictError, PluginUnavailableError, reason_of
 from commonplace.host.discovery import CALLED, KINDS, Catalogue, check_kind, installed
 from commonplace.host.failures import Failure
 from commonplace.host.registry import Entry, Registry
 from commonplace.host.switches import SAFE, tracer
-from commonplace.resilience.deadline import INFINITY, NEVER
+from commonplace.resilience.deadline import NEVER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -27,12 +27,6 @@ if TYPE_CHECKING:
     from commonplace.protocols.providers import EmbeddingProvider
     from commonplace.protocols.tools import ToolSet
     from commonplace.resilience.deadline import Deadline
-
-
-T = TypeVar("T")
-
-_REWRITING_SHARE = 3
-"""Of the time that is left for a search, a hook that rewrites its query has at most this part."""
 
 
 class _Listened(dict[str, bool]):
@@ -74,7 +68,6 @@ class PluginHost:
         self._bus: EventBus | None = None
         self._called: dict[str, Listeners] = {}
         self.listened = _Listened(self._find_listeners)
-        self._inside = _local()
 
     # --- one typed method for each kind ---------------------------------------------------------
 
@@ -255,29 +248,30 @@ class PluginHost:
         """
         if not self.listened["query"]:
             return query
-        seconds = deadline.remaining() / _REWRITING_SHARE
         rewritten: str | None = self._call(
-            "query", "commonplace_rewrite_query", {"query": query}, seconds, failed
+            "query", "commonplace_rewrite_query", {"query": query}, deadline, failed
         )
         return query if rewritten is None else rewritten
 
     def wraps_search(self) -> bool:
-        """Whether plugins wrap a search that this thread begins now; not one that they make."""
-        return self.listened["search"] and getattr(self._inside, "search", None) is None
+        """Whether plugins wrap a search that begins here; not one that they make inside another."""
+        if not self.listened["search"]:
+            return False
+        from commonplace.host.events import wrapping
 
-    def around_search(self, query: str, search: Callable[[], SearchResult]) -> SearchResult:
+        return not wrapping()
+
+    def around_search(
+        self, query: str, search: Callable[..., SearchResult], timeout: float | None = None
+    ) -> SearchResult:
         """The result of ``search`` as the plugins that wrap it return it; raises what it raises.
 
-        Its notes name those that failed.
+        All of that takes ``timeout`` seconds at most; ``search`` is called with ``timeout=`` those
+        that it may take itself. The notes of the result name the plugins that failed.
         """
-        self._inside.search, failed = search, list[str]()
-        try:
-            result: SearchResult = self._call(
-                "search", "commonplace_search", {"query": query}, failed=failed
-            )
-        finally:
-            self._inside.search = None
-        return result.replace(notes=(*result.notes, *failed)) if failed else result
+        from commonplace.host.events import around_search
+
+        return around_search(self._listeners("search"), query, search, timeout)
 
     def prompt_sections(self, agent: str, session_key: str) -> list[str]:
         """What plugins add to an agent's prompt: installed ones, then those added in process.
@@ -352,21 +346,6 @@ class PluginHost:
             raise PluginUnavailableError(f"backend {id_!r} is a {found.role}, not a {role}")
         return found.registration
 
-    def _search(self, query: str) -> object:
-        """The search itself, which plugins wrap."""
-        del query
-        return self._inside.search()
-
-    def _carried(self, work: Callable[[], T]) -> Callable[[], T]:
-        """``work`` for another thread, where it is inside the search that this one is inside."""
-        search = getattr(self._inside, "search", None)
-
-        def there() -> T:
-            self._inside.search = search
-            return work()
-
-        return there
-
     def _find_listeners(self, kind: str) -> bool:
         with self._lock:
             catalogue, registry = self._parts()
@@ -381,11 +360,11 @@ class PluginHost:
         kind: str,
         hook: str,
         arguments: Mapping[str, object],
-        seconds: float = INFINITY,
+        deadline: Deadline = NEVER,
         failed: list[str] | None = None,
     ) -> Any:
         """Call ``hook`` of all plugins of ``kind``, which are loaded if they are not yet."""
-        return self._listeners(kind).call(hook, arguments, seconds=seconds, failed=failed)
+        return self._listeners(kind).call(hook, arguments, deadline=deadline, failed=failed)
 
     def _listeners(self, kind: str) -> Listeners:
         with self._lock:
@@ -393,7 +372,7 @@ class PluginHost:
             if kind not in self._called:
                 from commonplace.host.events import listeners_of
 
-                self._called[kind] = listeners_of(kind, registry, self._carried, self._search)
+                self._called[kind] = listeners_of(kind, registry)
             listeners = self._called[kind]
             listeners.add_all(kind, catalogue)
         return listeners

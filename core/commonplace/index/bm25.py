@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from math import log
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from commonplace.files.globs import glob_regex
+from commonplace.index.rescoring import K1, B, idf
 from commonplace.model.search import TermCounts, newest_first
 
 if TYPE_CHECKING:
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 K = TypeVar("K")
 
-_K1 = 1.2
-_B = 0.75
 _WEIGHTS = (1.0, 1.0, 0.4)
 """What one occurrence counts in the columns body, head and extra."""
 
@@ -80,18 +78,11 @@ def bm25(
     """
     asked = set(tokens)
     holders = holders_of(asked, chunks.values())
-    # Without the bound a token that most chunks have would count against them.
-    weights = {
-        token: max(log((total - holders[token] + 0.5) / (holders[token] + 0.5)), 1e-6)
-        for token in asked
-    }
+    weights = {token: idf(total, holders[token]) for token in asked}
 
     def score(counts: Mapping[str, float], length: float) -> float:
         return sum(
-            weights[token]
-            * counts[token]
-            * (_K1 + 1)
-            / (counts[token] + _K1 * (1 - _B + _B * length))
+            weights[token] * counts[token] * (K1 + 1) / (counts[token] + K1 * (1 - B + B * length))
             for token in tokens
             if token in counts
         )

@@ -28,8 +28,8 @@ LEAST_CANDIDATES = 40
 or down, and a search took a tenth longer.
 """
 
-_K1 = 1.2
-_B = 0.75
+K1 = 1.2
+B = 0.75
 _SIDE_BY_SIDE = 0.5
 _DOCUMENT = 0.4
 _DATE = 1.0
@@ -67,8 +67,8 @@ def rescored(matches: KeywordMatches, query: KeywordQuery, limit: int) -> list[F
     made = []
     for item, (counts, length) in zip(candidates, terms, strict=True):
         chunk = item.chunk
-        room = _K1 * (1 - _B + _B * length / average)
-        words = (_K1 + 1) * fsum(  # exact: the order of the counts is the store's
+        room = K1 * (1 - B + B * length / average)
+        words = (K1 + 1) * fsum(  # exact: the order of the counts is the store's
             [
                 weights[token] * count / (count + room)
                 for token, count in counts.items()
@@ -128,9 +128,7 @@ def _with_evidence(
     holders = matches.holders or {}
     # What a chunk of usual length scores that holds each token once.
     once = sum(weight for token, weight in weights.items() if holders.get(token))
-    known = sum(bool(holders.get(token)) for token in weights)
-    missing = sum(not holders.get(token) for token in weights.keys() - query.beside)
-    share = known / (known + missing) if known else 0.0
+    share = _known_share(weights, query, holders)
     whole = fsum(weights.values())
     for one in made:
         evidence = share * tanh(1.1 * one.score / once) if once else 0.0
@@ -146,7 +144,7 @@ def _coverage(one: _Scored, weights: Mapping[str, float], whole: float) -> float
     if not whole:  # by a store's counts, all chunks hold each word
         return 0.0
     held = fsum([weights[token] for token, n in one.counts.items() if n and token in weights])
-    return min(1.0, sqrt(held / whole * one.score / ((_K1 + 1) * whole)))
+    return min(1.0, sqrt(held / whole * one.score / ((K1 + 1) * whole)))
 
 
 def neighbour_share(body: str, pairs: Sequence[str], total: int = 0) -> float:
@@ -180,6 +178,24 @@ def with_word_order(matches: KeywordMatches, query: KeywordQuery, limit: int) ->
     return [*head, *matches.found[_WORD_ORDER_DEPTH:]][:limit]
 
 
+def idf(chunks: int, holders: int) -> float:
+    """What a token weighs that ``holders`` of ``chunks`` have, as in FTS5; at least 1e-6.
+
+    Without the bound a token that most chunks have would count against them.
+    """
+    return max(log((max(chunks - holders, 0) + 0.5) / (holders + 0.5)), 1e-6)
+
+
+def _known_share(tokens: Iterable[str], query: KeywordQuery, holders: Mapping[str, int]) -> float:
+    """The share of ``tokens``, each counted once, that a chunk holds; 0 where none is held.
+
+    Those ``beside`` the words that were typed are not missed where no chunk holds them.
+    """
+    known = {token for token in tokens if holders.get(token)}
+    missing = {token for token in tokens if not holders.get(token)} - query.beside
+    return len(known) / (len(known) + len(missing)) if known else 0.0
+
+
 class Information:
     """How much of a query's information a BM25 score is: the same in small and large workspaces.
 
@@ -188,12 +204,11 @@ class Information:
     """
 
     def __init__(self, query: KeywordQuery, chunks: int, holders: Mapping[str, int]) -> None:
-        known = list(filter(None, map(holders.get, query.terms)))
-        # What a chunk of usual length scores that holds each token once.
-        self._once = sum(max(log((max(chunks - n, 0) + 0.5) / (n + 0.5)), 1e-6) for n in known)
+        # What a chunk of usual length scores that holds each token as often as the query does.
+        counts = filter(None, map(holders.get, query.terms))
+        self._once = sum(idf(chunks, count) for count in counts)
         self.unknown = frozenset(token for token in query.terms if not holders.get(token))
-        missing = len(self.unknown - query.beside)
-        self._share = len(known) / (len(known) + missing) if known else 0.0
+        self._share = _known_share(query.terms, query, holders)
 
     def of(self, score: float) -> float:
         """The evidence (0..1) of a chunk with this BM25 score; it grows with the score.
@@ -281,7 +296,7 @@ def _topics(
     evidence = {
         topic: fsum(
             [
-                weights[token] * count * (_K1 + 1) / (count + _DOCUMENT_K)
+                weights[token] * count * (K1 + 1) / (count + _DOCUMENT_K)
                 for token, count in sums.items()
                 if token in weights
             ]

@@ -320,15 +320,14 @@ class Hit(Record):
 
 
 class UnknownWord(Record):
-    """A word of the query that no note has, and one that notes have and that was perhaps meant."""
+    """A word of the query that no note has, and one that notes have and that was perhaps meant.
+
+    ``instead`` are words that were searched for in its place: its parts, or the suggestion.
+    """
 
     word: str
     suggestion: str = ""
-
-    def note(self, none: str = "no note") -> str:
-        """That in words for the user; ``none`` are the notes that do not have it."""
-        meant = f"; did you mean {self.suggestion!r}?" if self.suggestion else ""
-        return f"{none} has {self.word[:60]!r}{meant}"
+    instead: tuple[str, ...] = ()
 
 
 class ArmFacts(Record):

@@ -122,13 +122,17 @@ class RankerContext(NamedTuple):
     permit: Callable[[str, int, str], None] | None = None
 
 
+MOST_HITS = 200
+"""How many hits of an arm a backend is asked for at most."""
+
+
 class FurtherHits(NamedTuple):
     """Asks the backend of a search once more, for a ranker that misses something among its hits.
 
-    Called with an analysed query, it gives up to 200 hits without a score, which pass the filters
-    of the search and are not of the sources ``without``. The ranker may add them to its own, with a
-    score and a step each. It costs what a search costs, and raises what one raises. The fields are
-    what it does that with, and ``given`` is what it gave.
+    Called with an analysed query, it gives hits without a score, up to 200 from each arm,
+    which pass the filters of the search and are not of the sources ``without``. The ranker may add
+    them to its own, with a score and a step each. It costs what a search costs, and raises what one
+    raises. The fields are what it does that with, and ``given`` is what it gave.
     """
 
     query: Query

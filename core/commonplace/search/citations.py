@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from commonplace.resilience.bounded_call import Worker
     from commonplace.resilience.deadline import Deadline
 
-
 _LONGEST_GUESS = 200
 """Characters of a path for which the nearest one is looked for."""
 
@@ -63,6 +62,19 @@ class Readable(NamedTuple):
     sources: Sequence[Source]
 
 
+class _Listed:
+    """The documents of sources, each of which is scanned once."""
+
+    def __init__(self) -> None:
+        self._by_source: dict[str, Sequence[DocumentRef]] = {}
+
+    def of(self, source: Source) -> Sequence[DocumentRef]:
+        """All that ``source`` finds."""
+        if source.id not in self._by_source:
+            self._by_source[source.id] = scanned(source).documents
+        return self._by_source[source.id]
+
+
 def readable_of(
     settings: Settings, mounts: Callable[[], Iterable[Mount]], sources: Sequence[Source]
 ) -> Readable:
@@ -82,10 +94,11 @@ def read_cited(
     hint names the nearest note that may be read, where there is one.
     """
     failure: NoteNotFoundError | None = None
+    listed = _Listed()
     ways: tuple[Callable[..., NoteText], ...] = (
         partial(read_lines, readable.roots),
-        partial(_read_mounted, readable),
-        partial(_read_of_source, readable.sources),
+        partial(_read_mounted, readable.roots.workspace, cache(lambda: tuple(readable.mounts()))),
+        partial(_read_of_source, readable.sources, listed),
     )
     for way in ways:
         for spelling in spellings(path):
@@ -102,7 +115,7 @@ def read_cited(
             hint=f"{link} is a symbolic link, and memory follows none in notes: put the file there "
             "itself, or add its folder to extraPaths"
         )
-    nearest = _nearest(readable, path, outside_too=failure is not None)
+    nearest = _nearest(readable, listed, path, outside_too=failure is not None)
     hint = f"did you mean {nearest}?" if nearest else ""
     if failure is not None:
         raise NoteNotFoundError(str(failure), hint=hint or failure.hint)
@@ -122,8 +135,14 @@ def _link_in(roots: Roots, path: str) -> str:
     return ""
 
 
-def _read_mounted(readable: Readable, path: str, start: int | None, lines: int | None) -> NoteText:
-    for mount in readable.mounts():
+def _read_mounted(
+    workspace: str,
+    mounts: Callable[[], Iterable[Mount]],
+    path: str,
+    start: int | None,
+    lines: int | None,
+) -> NoteText:
+    for mount in mounts():
         below = path.strip().removeprefix(f"{mount.prefix}/")
         if below == path.strip():
             continue
@@ -132,7 +151,7 @@ def _read_mounted(readable: Readable, path: str, start: int | None, lines: int |
             prefix = f"{mount.prefix}/"
         else:  # below the workspace, where no link may lead out
             folder = ExtraRoot(mount.stored or ".", mount.pattern)
-            roots = Roots(readable.roots.workspace, [folder], own=False)
+            roots = Roots(workspace, [folder], own=False)
             below, prefix = os.path.join(mount.stored, below), ""
         try:
             return read_lines(roots, below, start, lines, prefix).replace(trust=mount.trust)
@@ -142,12 +161,18 @@ def _read_mounted(readable: Readable, path: str, start: int | None, lines: int |
 
 
 def _read_of_source(
-    sources: Sequence[Source], path: str, start: int | None, lines: int | None
+    sources: Sequence[Source],
+    listed: _Listed,
+    path: str,
+    start: int | None,
+    lines: int | None,
 ) -> NoteText:
     whole = path.strip()
     bare, first, last = split_citation(whole)
     for source in sources:
-        ref = _find(source, {whole, bare}) if "readable" in source.capabilities else None
+        if "readable" not in source.capabilities:
+            continue
+        ref = _find(listed.of(source), {whole, bare})
         if ref is None:
             continue
         if start is None and lines is None and first is not None and last is not None:
@@ -166,8 +191,7 @@ def _read_of_source(
     raise PathNotAllowedError
 
 
-def _find(source: Source, asked: set[str]) -> DocumentRef | None:
-    refs = scanned(source).documents
+def _find(refs: Sequence[DocumentRef], asked: set[str]) -> DocumentRef | None:
     for ref in refs:
         if ref.path in asked:
             return ref
@@ -198,7 +222,7 @@ def _joined(parts: list[str]) -> str:
     return " ".join([parts[0], *(part.removeprefix(said) for part in parts[1:])])
 
 
-def _nearest(readable: Readable, path: str, *, outside_too: bool) -> str:
+def _nearest(readable: Readable, listed: _Listed, path: str, *, outside_too: bool) -> str:
     """The path of the note that was probably meant, or ``""``.
 
     Only names of notes that may be read are looked at, and none for a path that leads out of the
@@ -210,7 +234,7 @@ def _nearest(readable: Readable, path: str, *, outside_too: bool) -> str:
         return ""
     known: dict[str, str] = {}
     for source in readable.sources:
-        refs = scanned(source).documents
+        refs = listed.of(source)
         mine = "readable" in source.capabilities
         known |= {ref.path.casefold(): ref.path for ref in refs if mine or _is_note(readable, ref)}
     stem = _stem(asked)

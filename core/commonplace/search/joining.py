@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from commonplace.errors import DeclinedError, UnavailableError, reason_of
 from commonplace.model.search import Candidate, Step, cited
+from commonplace.protocols.contexts import MOST_HITS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from commonplace.search.choosing import Folding
 
 _ROUNDS = 4
-_MOST = 200  # hits that a backend is asked for at once
 
 
 def add_further(
@@ -66,7 +66,7 @@ def _add_newer(
         except (UnavailableError, DeclinedError) as error:
             return (f"newer notes that say the same may be missing: {reason_of(error)}",)
         folding.add(filter(readable, further.united(arms)), limit=0)
-        if all(len(arm.found) < _MOST for arm in arms):
+        if all(len(arm.found) < MOST_HITS for arm in arms):
             break
         before, newest = where, folding.since() or since
         where = where._replace(after=max(newest, where.after or ""))

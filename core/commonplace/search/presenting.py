@@ -1,4 +1,4 @@
-"""How an answer is shown: snippets around what matches, and the words that no note has.
+"""How an answer is shown: snippets around what matches.
 
 Each snippet is valid Markdown by itself.
 """
@@ -6,25 +6,19 @@ Each snippet is valid Markdown by itself.
 from __future__ import annotations
 
 import re
-from functools import partial
 from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING
 
-from commonplace.errors import DeclinedError, UnavailableError
 from commonplace.graphemes import is_boundary
-from commonplace.model.search import Hit, KeywordQuery, UnknownWord, cited
-from commonplace.text.tokens import has_unspaced, identifier_parts
+from commonplace.model.search import Hit, KeywordQuery, cited
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
     from commonplace.index.syncing import Freshness
-    from commonplace.model.search import Arm, Candidate, Query
+    from commonplace.model.search import Arm, Candidate, UnknownWord
     from commonplace.text.analyse import Analyser
 
-    Ask = Callable[..., Sequence[Arm]]
-    Written = Callable[[str], set[str]]
-    """Gives words of notes, in lower case, that stand for a token."""
 
 _FENCE = r"^ {0,3}(`{3,}(?=[^`\n]*$)|~{3,})[ \t]*([^\n]*)"
 _DELIMITERS = r"[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+[ \t]*(?::?-+:?[ \t]*)?"
@@ -289,6 +283,15 @@ def none_of(freshness: Freshness, *, filtered: bool = False) -> str:
     return f"no {indexed}note" + (" that passes the filters" if filtered else "")
 
 
+def unknown_note(one: UnknownWord, none: str) -> str:
+    """A note on a word that no note has; ``none`` are the notes that do not have it."""
+    if one.instead:
+        words = " and ".join(map(repr, one.instead))
+        return f"{none} has {one.word[:60]!r}: searched for {words} instead"
+    meant = f"; did you mean {one.suggestion!r}?" if one.suggestion else ""
+    return f"{none} has {one.word[:60]!r}{meant}"
+
+
 def unknown_sources(
     arms: Sequence[Arm], asked: frozenset[str], known: Sequence[str]
 ) -> Iterator[str]:
@@ -298,101 +301,3 @@ def unknown_sources(
     answered = {found.chunk.source for arm in arms for found in arm.found}
     for source in sorted(asked.difference(known, answered)):
         yield f"there is no source {source!r} here, only {', '.join(known) or 'none'}"
-
-
-_MOST_NAMED = 8
-_SHORTEST, _LONGEST = 4, 24
-"""Letters of a word that is taken to be mistyped."""
-
-_LETTERS = "abcdefghijklmnopqrstuvwxyz"
-_STEMS = 3
-"""So many tokens near a word are looked for in notes,"""
-_SAMPLE = 5
-"""each in so many chunks."""
-
-
-def unknown_words(
-    said: Sequence[str], arm: Arm, analyser: Analyser, ask: Ask, query: Query
-) -> Iterator[UnknownWord]:
-    """The first words of ``said`` of which no chunk has any token, by what ``arm`` has counted.
-
-    A run of a script without spaces is a word here: its letters in pairs are none to name. ``ask``
-    gives what the backend finds for ``query`` with other words.
-    """
-    written = partial(_written, analyser=analyser, ask=ask, query=query)
-    named: set[str] = set()
-    for text in said:
-        for word in _words(text, arm.unknown, frozenset(query.keyword.should), analyser):
-            if word.lower() not in named and len(named) < _MOST_NAMED:
-                named.add(word.lower())
-                yield UnknownWord(word=word, suggestion=_likely(word, arm, analyser, written))
-
-
-def _words(
-    text: str, missing: frozenset[str], asked: frozenset[str], analyser: Analyser
-) -> Iterator[str]:
-    # (start, end, whether none of its terms is known)
-    found: list[tuple[int, int, bool]] = []
-    for start, end, terms in analyser.spans(text):
-        # The "e" of E_NOSPC is a stop word: it is not asked for, and so not known to be missing.
-        wanted = asked.intersection(terms) or {*terms}
-        # An identifier is not known by one of its parts.
-        lacks_part = terms[0] in missing and len(wanted & missing) > 1
-        unknown = wanted <= missing or (lacks_part and bool(identifier_parts(text[start:end])))
-        if found and start < found[-1][1]:
-            first, last, was_unknown = found[-1]
-            if has_unspaced(text[start:end]):
-                found[-1] = first, max(last, end), unknown and was_unknown
-                continue
-            if end <= last:  # a word of a compound, which stood before it
-                if not was_unknown:  # a note spells it in another way
-                    continue
-                found.pop()
-        found.append((start, end, unknown))
-    yield from (text[start:end] for start, end, unknown in found if unknown)
-
-
-def _likely(word: str, arm: Arm, analyser: Analyser, written: Written) -> str:
-    """The word of notes that was probably meant by one in Latin letters; ``""``: nothing is near.
-
-    Tokens are stems: that one near ``word`` is held does not say that the word itself is.
-    """
-    low = word.lower()
-    plain = low.isascii() and low.isalpha() and _SHORTEST <= len(low) <= _LONGEST
-    if arm.holders is None or not plain:
-        return ""
-    near = dict.fromkeys(_at_one_remove(low))
-    stems = dict.fromkeys(terms[0] for _, _, terms in analyser.spans(" ".join(near)))
-    held = arm.holders(set(stems))
-    for stem in sorted(filter(held.get, stems), key=lambda one: -held[one])[:_STEMS]:
-        words = written(stem)
-        if meant := next((one for one in near if one in words), ""):
-            return meant
-    return ""
-
-
-def _written(token: str, *, analyser: Analyser, ask: Ask, query: Query) -> set[str]:
-    """The words, in lower case, that stand for ``token`` in the best chunks that have it."""
-    try:
-        arms = ask(query._replace(keyword=KeywordQuery(should=(token,), plain=True)), limit=_SAMPLE)
-    except (UnavailableError, DeclinedError):  # a suggestion is no part of the answer
-        return set()
-    chunks = [found.chunk for arm in arms if arm.kind == "bm25" for found in arm.found]
-    texts = ["\n".join((chunk.text, *chunk.heading)) for chunk in chunks]
-    wanted = frozenset((token,))
-    return {
-        text[start:end].lower()
-        for text in texts
-        for start, end, _ in analyser.matches(text, wanted)
-    }
-
-
-def _at_one_remove(word: str) -> Iterator[str]:
-    """``word`` with one letter mistyped, but the first: the likeliest mistakes come first."""
-    places = range(1, len(word))
-    yield from (
-        word[:i] + word[i + 1] + word[i] + word[i + 2 :] for i in places if i + 1 < len(word)
-    )
-    yield from (word[:i] + letter + word[i:] for i in (*places, len(word)) for letter in _LETTERS)
-    yield from (word[:i] + letter + word[i + 1 :] for i in places for letter in _LETTERS)
-    yield from (word[:i] + word[i + 1 :] for i in places)

@@ -23,10 +23,10 @@ from commonplace.model.search import (
     newest_first,
 )
 from commonplace.model.tuples import NamedTuple
-from commonplace.protocols.contexts import FurtherHits, RankContext, RankerContext
+from commonplace.protocols.contexts import MOST_HITS, FurtherHits, RankContext, RankerContext
 from commonplace.resilience.deadline import NEVER
 from commonplace.search.choosing import Folding, left_out, neighbours, passing
-from commonplace.search.presenting import hits_of, none_of, unknown_sources, unknown_words
+from commonplace.search.presenting import hits_of, none_of, unknown_note, unknown_sources
 from commonplace.text.query import may_name_days, parse_query, shown_filters
 
 if TYPE_CHECKING:
@@ -51,8 +51,6 @@ if TYPE_CHECKING:
 
 SEARCH_SECONDS = 30.0
 """How long a search may take, apart from building a first index."""
-
-_CANDIDATES_AT_MOST = 200
 
 
 class Request(NamedTuple):
@@ -140,7 +138,7 @@ class Searcher:
 
             keyword, said = read_times(parsed, keyword, self._analyser, self._today)
         query = Query(parsed.text, keyword, " ".join(parsed.words), session_key)
-        wide = min(_CANDIDATES_AT_MOST, limit * self._settings.query.hybrid.candidate_multiplier)
+        wide = min(MOST_HITS, limit * self._settings.query.hybrid.candidate_multiplier)
         return Request(
             query,
             where,
@@ -188,14 +186,16 @@ class Searcher:
         notes += tuple(unknown_sources(arms, request.sources, self._sources))
         notes += (*[note for arm in arms for note in (arm.note, arm.incomplete) if note], *near)
         unknown: tuple[UnknownWord, ...] = ()
-        for arm in arms:
-            if arm.unknown - query.keyword.beside:
-                ask = partial(search.ask_again, where=where)
-                unknown = tuple(unknown_words(request.said, arm, self._analyser, ask, query))
+        if lacking := next((arm for arm in arms if arm.unknown - query.keyword.beside), None):
+            from commonplace.search.unknown import UnknownWords
+
+            again = partial(search.ask_again, where=where)
+            words = UnknownWords(query, lacking, request.said, self._analyser, again)
+            query, arms, unknown = words.asked_otherwise(arms, request.wide)
         if not any(arm.kind == "cosine" and arm.found for arm in arms):  # which knows no words
             none = none_of(search.freshness)  # words are counted in all chunks
-            notes += tuple(word.note(none) for word in unknown)
-        more = partial(search.ask_again, limit=_CANDIDATES_AT_MOST)
+            notes += tuple(unknown_note(word, none) for word in unknown)
+        more = partial(search.ask_again, limit=MOST_HITS)
         return Answer(query, arms, notes, unknown, more)
 
     def rank(

@@ -23,8 +23,8 @@ class SyncRequest(NamedTuple):
 
     ``force`` rebuilds the index; ``embed`` also embeds new texts; ``eager`` leaves no growing
     document for later. ``paths`` are absolute paths that have changed; ``partial`` says that no
-    other may have since the last sync, so that only these need be compared. ``wait`` is how many
-    seconds to wait for another writer. At ``until`` the sync ends, with what is done by then.
+    other may have since the last sync, so that only these need be compared. It waits ``wait``
+    seconds for another writer, and for its turn to ``until``, when the sync ends with what is done.
     """
 
     reasons: tuple[Reason, ...]
@@ -79,19 +79,19 @@ class SyncQueue:
         self._closed = False
         self.running: SyncRequest | None = None
 
-    def run(self, request: SyncRequest, *, deadline: Deadline = NEVER) -> SyncReport:
+    def run(self, request: SyncRequest) -> SyncReport:
         """The report of a sync that begins after this call and covers ``request``.
 
         Raises the error of the sync. An interrupt of the thread that runs it ends it for that
         thread alone: another caller that waits runs it again. A caller that stops waiting,
-        interrupted or at ``deadline`` with :class:`~commonplace.errors.DeadlineExceededError`,
+        interrupted or at ``until`` with :class:`~commonplace.errors.DeadlineExceededError`,
         withdraws its request, unless the sync has begun. Raises
         :class:`~commonplace.errors.MemoryClosedError` once the queue is closed, and
         :class:`~commonplace.errors.CallerError` on a thread that is running a sync.
         """
         call = _Call(request)
         try:
-            if (together := self._turn_of(call, deadline)) is not None:
+            if (together := self._turn_of(call)) is not None:
                 self._run(together)
         finally:
             self._leave(call)
@@ -110,8 +110,9 @@ class SyncQueue:
                 return True
             return self._changed.wait_for(lambda: self.running is None, seconds)
 
-    def _turn_of(self, call: _Call, deadline: Deadline) -> SyncRequest | None:
+    def _turn_of(self, call: _Call) -> SyncRequest | None:
         """Wait; the merged request that the caller has to run, or ``None`` if another has."""
+        until = call.request.until
         with self._changed:
             if self._thread == threading.get_ident():
                 raise CallerError(
@@ -129,10 +130,10 @@ class SyncQueue:
                         self._thread = threading.get_ident()
                         self.running = merged(each.request for each in self._covered)
                         return self.running
-                if deadline.expired:
+                if until.expired:
                     raise DeadlineExceededError("another sync took longer than was waited for")
-                look = LOOK_SECONDS if deadline.cancellable else threading.TIMEOUT_MAX
-                self._changed.wait(min(deadline.remaining(), look))
+                look = LOOK_SECONDS if until.cancellable else threading.TIMEOUT_MAX
+                self._changed.wait(min(until.remaining(), look))
         return None
 
     def _leads(self, call: _Call) -> bool:

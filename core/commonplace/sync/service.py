@@ -146,7 +146,7 @@ class SyncService:
 
         Whatever it waits for, it does until the request's ``until`` at most.
         """
-        return self._queue.run(request._replace(wait=_CALLER_WAITS), deadline=request.until)
+        return self._queue.run(request._replace(wait=_CALLER_WAITS))
 
     def watch(self, make: Callable[[Changed], WatcherLike], *, unwatched: bool) -> None:
         """Sync on changes from now on; may be called again.

@@ -336,9 +336,9 @@ def _apart(*, wide: bool) -> Iterator[str]:
 
 
 def nearness(days: Sequence[Days], day: str) -> float:
-    """How near ``day`` (ISO) is to one of ``days``: 1 within it or a day beside, or 1.5.
+    """How near ``day`` (ISO) is to one of ``days``: 1 within it, 1.5 where that is a single day.
 
-    That is where a single day is named. Beyond, it is 0.75, halved every 5 days.
+    A day beside it has 0.75, halved with every 5 days more.
     """
     here, year = _number(day), int(day[:4])
     nearest = 0.0
@@ -350,8 +350,8 @@ def nearness(days: Sequence[Days], day: str) -> float:
             spans = [(f"{one}{first}", f"{one}{last}") for one in years]
         within = _OF_ONE_DAY if first == last else 1.0
         for start, end in spans:
-            beyond = max(_number(start) - 1 - here, here - _number(end) - 1, 0)
-            near = _BEYOND * 0.5 ** (beyond / _HALF_LIFE_DAYS) if beyond else within
+            beyond = max(_number(start) - here, here - _number(end), 0)
+            near = _BEYOND * 0.5 ** ((beyond - 1) / _HALF_LIFE_DAYS) if beyond else within
             nearest = max(nearest, near)
     return nearest
 

@@ -38,6 +38,7 @@ _BEFORE_VALUE = (
 )
 
 _LONGEST_VALUE = 4  # words
+_SHORT = 3
 _OWN_WORDS = 2  # of a subject, at the least
 _COPULA = re.compile(r"(?:\b(?:is|are)(?:\s+now)?|=|:)[^\w.;!?]*\Z", re.IGNORECASE)
 _NAMED = re.compile(
@@ -298,8 +299,9 @@ def without_value(line: str) -> tuple[Fact, str]:
     """What a line says apart from its value, and the value; lines of one fact share the first.
 
     The value is that of :func:`statement_of`, "now" or not; else the number of a line that has one,
-    or that of :func:`value_of`. The time at which a line begins says nothing. In scripts without
-    spaces it is the name behind 是, です, 입니다 and the like, or else all numbers.
+    or that of :func:`value_of`. The time at which a line begins says nothing, nor does since when
+    or why the value holds. In scripts without spaces it is the name behind 是, です, 입니다 and the
+    like, or else all numbers.
     """
     from commonplace.text.tokens import has_unspaced
 
@@ -309,10 +311,13 @@ def without_value(line: str) -> tuple[Fact, str]:
     if when := _WHEN.match(text):
         text = text[when.end() :]
     if has_unspaced(text):
-        if (named := _unspaced_statement(text)) is not None:
+        from commonplace.text.unspaced import statement_of_unspaced
+
+        if (named := statement_of_unspaced(text)) is not None:
             return named
         return (_DIGITS.sub("0", text).casefold(),), " ".join(_DIGITS.findall(text))
-    if (stated := statement_of(text)) is not None:
+    text = _valued().sub(r"\1", text)
+    if (stated := statement_of(text) or _short_statement(line, text)) is not None:
         return stated
     numbers = list(NUMBER.finditer(text)) if _DIGIT.search(text) else []
     value = numbers[0] if len(numbers) == 1 else numbers and value_of(text)
@@ -321,80 +326,29 @@ def without_value(line: str) -> tuple[Fact, str]:
     return (_tokens(text[: value.start()]), _tokens(text[value.end() :])), value[0]
 
 
+@cache
+def _valued() -> re.Pattern[str]:
+    """A line up to its value, and behind that since when or why it holds, or what is said of it."""
+    mark = r"\b(?:is|are|at|to|ist|sind|est|es)\s|=|:\s"
+    since = "since|because|due to|after|seit|weil|wegen|nachdem|depuis|parce que|desde|porque"
+    clause = r"\s*[,;]\s+[^\W\d]\S*(?:\s+\S+){2}|\s*\([^\W\d]\S*\s+\S"
+    return re.compile(rf"(?i)\A(.*?(?:{mark})\s*[^,;(]{{1,40}}?)(?:{clause}|\s(?:{since})\s).*\Z")
+
+
+def _short_statement(line: str, text: str) -> tuple[Fact, str] | None:
+    """What an item of a list states, with up to three words about a colon each: "On call: Ana"."""
+    if not line.lstrip().startswith(("- ", "* ", "+ ")) or "**" in line:  # a speaker
+        return None
+    subject, colon, value = text.partition(": ")
+    words = tuple(map(str.casefold, _WORDS(subject)))
+    if not colon or not 0 < len(words) <= _SHORT or not 0 < len(_WORDS(value)) <= _SHORT:
+        return None
+    return ("name", words), value.rstrip(" .!")
+
+
 def own_words(text: str) -> set[str]:
     """The words that say what ``text`` is about, if they are two at least; else none."""
     from commonplace.text.languages import STOP_WORDS
 
     own = {word.casefold() for word in _WORDS(text) if not word.isdigit()} - STOP_WORDS
     return own if len(own) >= _OWN_WORDS else set()
-
-
-# In Chinese, Japanese and Korean there are no words to count: a subject needs three letters, as
-# 负责人 has, a value is short, and what reads like a sentence or a state is none.
-_SHORTEST_SUBJECT = 3
-_SUBJECT = r"(?P<subject>[^\s，,。；;、？?！!：:=]{3,20}?)"
-_SPACED_SUBJECT = r"(?P<subject>[^，,。；;、？?！!：:=]{3,20}?)"
-_ONE = r"(?P<value>[\w.@/+-]{1,12})"
-_END = r"[。.!！]?\s*\Z"
-
-
-@cache
-def _unspaced_statements() -> tuple[re.Pattern[str], ...]:
-    """How a line states a name; compiled where one is compared."""
-    # 不是, 但是 and the like say something else than "is"; so do 因为 and 认为.
-    chinese = re.compile(
-        rf"{_SUBJECT}(?:现在|現在|目前|已经|已經|已)?"
-        r"(?:(?:改|换|換|设|設|定)(?:为|為|成)了?|(?<![不但还還只就都也于於可总總要算若正便老或])是|"
-        r"(?<![认認因作成以称稱分行])[为為])"
-        rf"\s*{_ONE}{_END}"
-    )
-    japanese = re.compile(rf"{_SUBJECT}は(?:今|現在)?\s*{_ONE}(?:です|だ|である){_END}")
-    korean = re.compile(
-        rf"{_SPACED_SUBJECT}[은는]\s+(?:이제\s+|지금\s+)?"
-        rf"(?P<value>[\w.@/+-]{{2,12}}?)(?:이다|입니다|이에요|예요){_END}"
-    )
-    colon = re.compile(rf"{_SPACED_SUBJECT}\s*[：:=]\s*{_ONE}{_END}")
-    return colon, chinese, japanese, korean
-
-
-@cache
-def _unspaced_exceptions() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
-    """What is no specific subject, and what is no name: states, and parts of sentences."""
-    # Chinese particles, adverbs and auxiliaries, and the kana that end Japanese verbs and
-    # adjectives; no name has them but by chance, apart from の and san, kun and chan.
-    sentence = re.compile(
-        "[的了着过過吗嗎呢吧很太不没沒在被把要会會能应應该該谁誰]|什么|什麼|哪|怎|多少|几|幾|"
-        "(?!の|さん|くん|ちゃん|(?<=さ)ん|(?<=く)ん|(?<=ち)ゃん|(?<=ちゃ)ん)[\u3041-\u3096]"
-    )
-    states = re.compile(
-        r"(?:完了|失敗|成功|不在|必要|不要|便利|不便|重要|順調|可能|不可|大丈夫|元気|有効|無効|正常|異常|停止|"
-        r"未定|中止|延期|最高|最悪|無理|簡単|複雑|安全|危険|綺麗|面倒|大変|残念|問題|..+[中済的前後]|"
-        r"何|誰|どこ|いつ|"
-        r"정상|비정상|실패|성공|완료|필요|불필요|가능|불가능|중단|예정|최고|최악|문제|필수|아직|누구|무엇|어디|언제|"
-        r"그대로|마찬가지|다행|움직|..+[중적것])\Z"
-    )
-    # What is another thing each time: today, this, I, the problem, the reason.
-    of_the_time = re.compile(
-        r"\A(?:今天|明天|昨天|今日|明日|昨日|这|這|那|我|你|他|她|它|今週|来週|今回|これ|それ|あれ|私|僕|"
-        r"오늘|내일|어제|이것|그것|저것|우리|저희|저는|나는)|"
-        r"(?:问题|問題|原因|结果|結果|目的|意思|情况|情況|想法|建议|建議|重点|重點|理由|感想|문제|원인|이유|결과|목적)\Z"
-    )
-    return of_the_time, states, sentence
-
-
-def _unspaced_statement(text: str) -> tuple[Fact, str] | None:
-    """The fact that a line with letters of scripts without spaces states, and the name in it."""
-    for pattern in _unspaced_statements():
-        if found := pattern.match(text):
-            subject, value = found["subject"].strip(), found["value"].rstrip(".")
-            of_the_time, states, sentence = _unspaced_exceptions()
-            letters = sum(map(len, _WORDS(subject)))
-            if (
-                letters < _SHORTEST_SUBJECT
-                or of_the_time.search(subject)
-                or states.match(value)
-                or sentence.search(value)
-            ):
-                return None
-            return ("name", subject.casefold()), value
-    return None

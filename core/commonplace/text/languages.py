@@ -265,3 +265,34 @@ def sought(wanted: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
         if len(word) == _SHORT_HASH and _is_hash(word):  # in a longer one a digit may follow
             needles.append(word.rstrip("0123456789"))
     return wide, wanted.difference(wide, words, [""]).union(needles)
+
+
+_NOW_LISTED = """
+now nowadays current currently latest newest recent recently lately last still jetzt zurzeit
+zuletzt gerade noch maintenant encore récemment dernièrement ahora actualmente todavía
+recientemente último última últimos últimas adesso attuale ancora ultimo ultima ultimi ultime agora
+atual atualmente ainda recentemente
+"""
+_NOW = frozenset(_NOW_LISTED.split())
+_NOW_STEMS = ("aktuell", "derzeit", "momentan", "neueste", "letzt", "actuel", "dernier", "dernièr")
+_NOW_PHRASES = (
+    *("right now", "most recent", "at the moment", "these days", "en ce moment"),
+    *("现在", "現在", "目前", "当前", "當前", "最新", "最近", "今の"),
+    *("지금", "현재", "요즘", "최신", "최근"),
+)
+_LONGEST_QUESTION = 80
+
+
+def words_of_now(text: str) -> list[str]:
+    """The words of ``text``, in lower case, that ask for what holds at present.
+
+    In English, German, French, Spanish, Italian, Portuguese, Chinese, Japanese and Korean. By hand:
+    to compile a pattern would cost a search a millisecond. None of a long text, which tells
+    something ("but now I am alone") rather than asks for it.
+    """
+    if len(text) > _LONGEST_QUESTION:
+        return []
+    lowered = text.lower()
+    words = [word.strip(".,;:!?¿¡\"'()") for word in lowered.split()]
+    said = [word for word in words if word in _NOW or word.startswith(_NOW_STEMS)]
+    return said + [phrase for phrase in _NOW_PHRASES if phrase in lowered]

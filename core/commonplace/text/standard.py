@@ -18,6 +18,7 @@ from commonplace.text.languages import (
     sought,
     stop_words_of,
     without_ending,
+    words_of_now,
 )
 from commonplace.text.query import MOST_PHRASES
 from commonplace.text.tokens import (
@@ -93,6 +94,10 @@ class StandardAnalyser:
         must_not = [_sequence(self._pieces(text)) for text in parsed.excluded[:MOST_PHRASES]]
         should, selective = read.should(), list[str]()
         beside = read.beside(should)
+        if now := words_of_now(" ".join(typed)):  # a note without "now" may hold now all the same
+            said = {token for word in now for token in _sequence(self._pieces(word))}
+            if not said.issuperset(should):
+                beside |= said.intersection(should)
         if any(map(has_unspaced, (*parsed.words, *phrases))):
             # One English word among pairs of letters: it would count as little as one of them.
             should += [term for term in should if term.isascii()]

@@ -205,6 +205,14 @@ def test_a_setting_of_one_agent_goes_where_the_agent_is(
     ran = run("config", "set", "query.maxResults", "3", "--agent", "work")
     assert ran.code != 0
     assert "no agent 'work'" in ran.err
+    whole = "agents.entries.work.memorySearch.query.maxResults"
+    assert f"commonplace config --agent work set {whole} VALUE" in ran.err
+    assert run("config", "--agent", "work", "set", whole, "3").code == 0
+    assert " 3 " in run("config", "show", "query.maxResults", "--agent", "work").out
+    assert " 6 " in run("config", "show", "query.maxResults", "--agent", "main").out
+    file.write_text(TEXT, encoding="utf-8")
+    ran = run("config", "set", "workspace", "~/work", "--agent", "work")
+    assert "set agents.entries.work.workspace VALUE" in ran.err
     text = '{ agents: { list: [{ id: "main" }, { id: "work" }] } }'
     file.write_text(text, encoding="utf-8")
     assert run("config", "set", "query.maxResults", "3", "--agent", "work").code == 0
@@ -214,6 +222,79 @@ def test_a_setting_of_one_agent_goes_where_the_agent_is(
     }
     assert run("config", "unset", "query.maxResults", "--agent", "work").code == 0
     assert file.read_text("utf-8") == text
+
+
+OF_MAIN = "{agents: {entries: {main: {memory: {search: {query: {maxResults: 5}}}}}}}"
+OF_ALL = "{memory: {search: {query: {maxResults: 5}}}}"
+DEFAULTS = "agents.defaults.memorySearch"
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "value", "counts"),
+    [
+        (OF_ALL, f"{DEFAULTS}.query.maxResults", "6", "memory.search"),
+        (OF_ALL, f"{DEFAULTS}.query", "{maxResults: 6}", "memory.search"),
+        (OF_MAIN, "query.maxResults", "6", "agents.entries.main.memory.search"),
+        (OF_MAIN, "memory.search.query.maxResults", "7", "agents.entries.main.memory.search"),
+        (
+            OF_MAIN,
+            "agents.entries.main.memorySearch.query.maxResults",
+            "7",
+            "agents.entries.main.memory.search",
+        ),
+        (
+            '{agents: {list: [{id: "main", memorySearch: {query: {maxResults: 5}}}]}}',
+            "query.maxResults",
+            "6",
+            "agents.list[0].memorySearch",
+        ),
+    ],
+)
+def test_what_counts_more_in_the_same_file_is_named(
+    run: Callable[..., Run], file: Path, text: str, key: str, value: str, counts: str
+) -> None:
+    file.write_text(text, encoding="utf-8")
+    ran = run("config", "set", key, value)
+    assert ran.code == 0
+    assert " has no effect while " in ran.err
+    assert f"query.maxResults has no effect while {counts}.query.maxResults (line 1) " in ran.err
+    assert '"value": 5' in run("config", "show", "query.maxResults", "--json").out
+    ran = run("config", "unset", key)
+    assert f"{counts}.query.maxResults (line 1) counts now" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("text", "command"),
+    [
+        (OF_ALL, ["query.maxResults", "6"]),
+        (OF_ALL, ["query", "{maxResults: 6}"]),
+        (OF_MAIN, ["query.maxResults", "6", "--agent", "main"]),
+        (OF_ALL, ["agents.entries.main.memorySearch.query.maxResults", "6"]),
+        (OF_ALL, ["agents.entries.ops.memorySearch.query.maxResults", "6"]),
+        (OF_MAIN, ["agents.entries.ops.memorySearch.query.maxResults", "6"]),
+        (OF_ALL, ["query.minScore", "0.2"]),
+        ('{memory: {search: {extraPaths: ["a"]}}}', [f"{DEFAULTS}.extraPaths", '["b"]']),
+        ("{memory: {qmd: {limits: {timeoutMs: 9}}}}", ["memory.qmd.limits.timeoutMs", "10"]),
+    ],
+)
+def test_what_is_set_where_it_counts_has_no_note(
+    run: Callable[..., Run], file: Path, text: str, command: list[str]
+) -> None:
+    file.write_text(text, encoding="utf-8")
+    assert run("config", "set", *command, "--json").json["notes"] == []
+
+
+def test_a_setting_of_a_plugin_counts_more_among_those_of_searching(
+    run: Callable[..., Run], file: Path
+) -> None:
+    file.write_text("{memory: {search: {store: {vector: {enabled: true}}}}}", encoding="utf-8")
+    ran = run("config", "set", "memory.builtin.vector.enabled", "false")
+    assert (
+        "memory.builtin.vector.enabled has no effect while memory.search.store.vector.enabled"
+        " (line 1) counts more"
+    ) in ran.err
+    ran = run("config", "set", "store.vector.enabled", "false")
+    assert ran.err == ""
 
 
 def test_a_damaged_file_is_named_with_its_line(run: Callable[..., Run], file: Path) -> None:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commonplace.assembly import section_class
-from commonplace.config.load import load_settings
+from commonplace.config.load import load_settings, section_class
 from commonplace.config.resolve import resolve
 from commonplace.errors import ConfigError
 from commonplace.host.host import PluginHost

@@ -37,6 +37,38 @@ def test_the_default_agent(agents: list[Any], meant: str, load: Callable[..., Se
     assert load(config=listed(*agents)).agent == meant
 
 
+@pytest.mark.parametrize("default", ["main", "ops", None])
+@pytest.mark.parametrize("form", ["entries", "list"])
+def test_a_setting_for_an_agent_in_ones_own_file_does_not_make_it_the_default_one(
+    default: str | None,
+    form: str,
+    write: Callable[[str, Any], str],
+    load: Callable[..., Settings],
+    env: dict[str, str],
+) -> None:
+    agents = [{"id": "main", "workspace": "/main"}, {"id": "ops", "workspace": "/ops"}]
+    write("original", listed(*({**one, "default": one["id"] == default} for one in agents)))
+    said = {"memory": {"search": {"query": {"maxResults": 2}}}}
+    own = {"entries": {"ops": said}} if form == "entries" else {"list": [{"id": "ops", **said}]}
+    path = write("user", {"agents": own})
+    meant = default or "main"
+    assert (load().agent, find(env)) == (meant, f"/{meant}")
+    assert load(agent="ops").search.query.max_results == 2
+    assert load(config={"agents": own}).agent == meant
+    assert load(config=path).agent == "ops", "there is no other in what is read"
+
+
+def test_the_nearest_document_that_flags_an_agent_says_which_is_the_default_one(
+    write: Callable[[str, Any], str], load: Callable[..., Settings]
+) -> None:
+    write("original", listed({"id": "main"}, {"id": "ops", "default": True}, {"id": "home"}))
+    assert load().agent == "ops"
+    write("user", {"agents": {"entries": {"home": {"default": True}}}})
+    assert load().agent == "home"
+    write("user", {"agents": {"entries": {"ops": {"default": False}}}})
+    assert load().agent == "main"
+
+
 def test_an_agent_is_named_by_argument_else_by_the_environment(
     env: dict[str, str], load: Callable[..., Settings]
 ) -> None:

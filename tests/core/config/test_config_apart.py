@@ -6,8 +6,7 @@ import json
 from functools import partial
 from typing import TYPE_CHECKING
 
-from commonplace.assembly import section_class
-from commonplace.config.load import load_settings, set_apart
+from commonplace.config.load import load_settings, section_class, set_apart
 from commonplace.host.host import PluginHost
 
 if TYPE_CHECKING:

@@ -279,31 +279,6 @@ def test_a_check_tells_of_keys_that_stand_twice(
 
 
 @pytest.mark.parametrize(
-    ("content", "key", "place"),
-    [
-        ({"provider": "openai"}, "provider", "memory.search.provider"),
-        ({"memorySearch": {"provider": "openai"}}, "memorySearch", "memory.search"),
-        ({"search": {"provider": "openai"}}, "search", "memory.search"),
-        ({"query": {"maxResults": 3}}, "query", "memory.search.query"),
-        ({"extraPaths": ["a"]}, "extraPaths", "memory.search.extraPaths"),
-    ],
-)
-def test_a_setting_that_stands_at_the_top_is_refused(
-    content: dict[str, Any],
-    key: str,
-    place: str,
-    write: Callable[[str, Any], str],
-    problems: Callable[..., list[ConfigProblem]],
-) -> None:
-    (by_mapping,) = problems(config=content)
-    write("user", content)
-    (by_file,) = problems()
-    for problem in (by_mapping, by_file):
-        assert problem.key == key
-        assert problem.message == f"has no effect here; put it into {place}"
-
-
-@pytest.mark.parametrize(
     ("content", "key", "words"),
     [
         ({"agnets": {}}, "agnets", "did you mean 'agents'?"),

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commonplace.assembly import section_class
 from commonplace.config.defaults import SEARCH_KEYS
+from commonplace.config.load import section_class
 from commonplace.config.search import ExtraPath, SearchSettings
 from commonplace.config.secret import Secret
 from commonplace.config.settings import chain_of

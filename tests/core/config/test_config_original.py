@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from commonplace.config.load import load_settings
+from commonplace.config.paths import config_paths
+from commonplace.config.reports import check
 from commonplace.config.search import ExtraPath
 from commonplace.config.secret import Secret
 from commonplace_qmd.settings import QmdSettings
@@ -209,6 +211,36 @@ def test_where_the_original_is_looked_for(
     assert number() == 4
     env["OPENCLAW_CONFIG_PATH"] = str(tmp_path / "other/none.json")
     assert number() == 6, "as the original: a file that is not there says nothing"
+
+
+def test_what_a_variable_names_and_is_not_there_is_warned_of(
+    tmp_path: Path,
+    env: dict[str, str],
+    write: Callable[[str, Any], str],
+    load: Callable[..., Settings],
+) -> None:
+    usual = write("original", {"memory": {"citations": "off"}})
+
+    def original() -> tuple[str, bool]:
+        return next((one.path, one.exists) for one in config_paths(env=env) if one.role != "user")
+
+    assert original() == (usual, True)
+    assert load().citations == "off"
+    env["OPENCLAW_CONFIG_PATH"] = file = str(tmp_path / "zz.json")
+    assert original() == (file, False)
+    assert load().citations == "auto"
+    said = f"OPENCLAW_CONFIG_PATH: there is no file {file}; no openclaw.json is read"
+    assert load().warnings == (said,)
+    assert check(env=env).warnings == (said,)
+    assert load(config=write("named", {})).warnings == (), "where a file is named, it is not read"
+    del env["OPENCLAW_CONFIG_PATH"]
+    env["OPENCLAW_STATE_DIR"] = folder = str(tmp_path / "zzz")
+    assert original() == (os.path.join(folder, "openclaw.json"), False)
+    said = f"OPENCLAW_STATE_DIR: there is no folder {folder}; nothing is read from it"
+    assert load().warnings == load(config={}).warnings == (said,)
+    os.mkdir(folder)
+    assert load().warnings == ()
+    assert original() == (os.path.join(folder, "openclaw.json"), False)
 
 
 def test_the_older_folder_as_a_link_to_the_newer_is_one_folder(

@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.assembly import section_class
-from commonplace.config.load import load_settings
+from commonplace.config.load import load_settings, section_class
 from commonplace.embedding.access import Access, access_of
 from commonplace.errors import UnavailableError
 from commonplace.host.host import PluginHost

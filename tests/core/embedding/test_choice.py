@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commonplace.assembly import section_class
-from commonplace.config.load import load_settings
+from commonplace.config.load import load_settings, section_class
 from commonplace.embedding.choice import Choice, choose
 from commonplace.embedding.guarded import CheckedProvider, GuardedProvider
 from commonplace.embedding.keys import RotatingKeys

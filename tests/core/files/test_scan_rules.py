@@ -155,6 +155,7 @@ def test_an_extra_path_that_is_not_there_hides_its_notes(
     words = {"missing": "missing", "empty": "holds nothing", "a link": "link", "no note": "neither"}
     assert failure.root == "../beside"
     assert words[state] in failure.reason
+    assert failure.reason.startswith(f"{beside} " if state != "a link" else f"{beside}: a ")
     assert forgotten(before, after) == ["memory/b.md"]
     assert after.skipped_symlinks == (state == "a link")
 

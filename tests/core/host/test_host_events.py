@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commonplace import Memory
+from commonplace import CallerError, Memory
 from commonplace.host.discovery import EntryPoint
 from commonplace.host.events import EventBus
 from commonplace.host.host import PluginHost
@@ -231,6 +231,37 @@ def test_a_plugin_that_is_registered_later_hears_what_follows() -> None:
     assert first.heard == [("recovered", "x"), ("recovered", "y")]
 
 
+@pytest.mark.parametrize("other", [False, True], ids=["of its bus", "of another bus"])
+def test_a_listener_of_an_installed_plugin_hears_nothing_that_it_causes(
+    add_module: Callable[[str, str], None], *, other: bool
+) -> None:
+    add_module(
+        "he_echo",
+        """
+        from commonplace.plugin import hookimpl
+
+        heard, closed = [], []
+
+        @hookimpl
+        def commonplace_searched(query, result):
+            heard.append(query)
+            for bus in buses:
+                bus.searched("echo", result)
+                closed.append(bus.close(0.0))
+        """,
+    )
+    entries = [EntryPoint("events.x", "he_echo", "d")]
+    hosts = [PluginHost(entries, env={}) for _ in range(1 + other)]
+    echo: Any = importlib.import_module("he_echo")
+    echo.buses = [bus_of(host) for host in hosts]
+    bus_of(hosts[0]).searched("ant", RESULT)
+    closed = [host.close(PATIENCE) for host in hosts]  # one after the other
+    assert all(closed)
+    assert echo.heard == ["ant"]
+    assert echo.closed == [False, True][: 1 + other]
+    assert hosts[0].failures == {}
+
+
 # --- rewriting queries --------------------------------------------------------------------------
 
 
@@ -391,8 +422,8 @@ def test_a_search_is_wrapped_once_and_not_inside() -> None:
     host.register(wrapper(heard, lambda _result: None), name="listens")
     inside: list[bool] = []
 
-    def search() -> SearchResult:
-        inside.append(host.wraps_search())
+    def search(timeout: float | None) -> SearchResult:
+        inside.append(host.wraps_search() or timeout is not None)
         return ANSWER
 
     assert host.wraps_search()
@@ -406,7 +437,7 @@ def test_a_search_is_wrapped_once_and_not_inside() -> None:
 def test_a_wrapper_that_fails_leaves_the_result(answer: Callable[[SearchResult], Any]) -> None:
     host = PluginHost([], env={})
     host.register(wrapper([], answer), name="faulty")
-    result = host.around_search("ant", lambda: ANSWER)
+    result = host.around_search("ant", lambda **_: ANSWER)
     assert result.replace(notes=()) == ANSWER
     assert result.notes == host.notices()
     assert result.notes[0].startswith("the hook commonplace_search of faulty failed: ")
@@ -417,7 +448,7 @@ def test_an_error_of_the_search_passes_through_its_wrappers() -> None:
     host, heard = PluginHost([], env={}), list[str]()
     host.register(wrapper(heard, lambda result: result), name="around")
 
-    def search() -> SearchResult:
+    def search(**_: object) -> SearchResult:
         raise LookupError("no backend")
 
     with pytest.raises(LookupError, match="no backend"):
@@ -437,8 +468,97 @@ def test_a_function_may_take_the_place_of_the_search() -> None:
 
     host.register(Cache(), name="cache")
     other = ANSWER.replace(stale=1)
-    assert host.around_search("known", lambda: other) is ANSWER
-    assert host.around_search("unknown", lambda: other) is other
+    assert host.around_search("known", lambda **_: other) is ANSWER
+    assert host.around_search("unknown", lambda **_: other) is other
+
+
+@pytest.mark.parametrize("installed", [False, True])
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_wrapper_that_hangs_leaves_the_search_its_time(
+    add_module: Callable[[str, str], None], when: str, *, installed: bool
+) -> None:
+    add_module(
+        "he_slow",
+        """
+        import threading
+        from commonplace.plugin import hookimpl
+
+        come_back = threading.Event()
+
+        @hookimpl(wrapper=True)
+        def commonplace_search(query):
+            if query == "before":
+                come_back.wait(60)
+            result = yield
+            if query == "after":
+                come_back.wait(60)
+            return result
+        """,
+    )
+    slow: Any = importlib.import_module("he_slow")
+    host = PluginHost([EntryPoint("search.x", "he_slow", "d")] if installed else [], env={})
+    if not installed:
+        host.register(slow, name="slow")
+    given: list[float] = []
+
+    def search(timeout: float) -> SearchResult:
+        given.append(timeout)
+        return ANSWER
+
+    deadline = Deadline.after(1.2)
+    result = host.around_search(when, search, 1.2)
+    assert deadline.remaining() > 0
+    assert 0.4 < given[0] <= 0.9  # three quarters of what the wrapper has left
+    (line,) = result.notes
+    assert re.search(r"the hook commonplace_search of .* did not answer within 0\.[34]\d* s", line)
+    slow.come_back.set()
+
+
+def test_wrappers_that_hang_each_take_a_share_of_what_is_left() -> None:
+    host, come_back, given = PluginHost([], env={}), threading.Event(), list[float]()
+
+    class Slow:
+        @hookimpl(wrapper=True)
+        def commonplace_search(self) -> Generator[None, SearchResult, SearchResult]:
+            come_back.wait(PATIENCE)
+            return (yield)
+
+    for number in range(6):
+        host.register(Slow(), name=f"slow-{number}")
+
+    def search(timeout: float) -> SearchResult:
+        given.append(timeout)
+        return ANSWER
+
+    deadline = Deadline.after(1.0)
+    assert len(host.around_search("ant", search, 1.0).notes) == 6
+    assert deadline.remaining() > 0
+    assert given[0] > 0
+    come_back.set()
+
+
+def test_the_time_of_a_search_holds_for_its_wrappers_too(tmp_path: Path) -> None:
+    come_back = threading.Event()
+    (tmp_path / "MEMORY.md").write_text("An ant.\n")
+    host = PluginHost(env={})
+    host.register(wrapper([], lambda _result: come_back.wait(PATIENCE)), name="slow")
+    with Memory.open(workspace=tmp_path, host=host, env={"HOME": str(tmp_path)}) as memory:
+        memory.sync()
+        deadline = Deadline.after(2.0)
+        result = memory.search("ant", timeout=2.0)
+        assert deadline.remaining() > 0
+        come_back.set()
+    assert len(result.hits) == 1
+    assert any("of slow failed" in note for note in result.notes)
+
+
+def test_wrappers_are_not_called_for_arguments_that_are_wrong(tmp_path: Path) -> None:
+    host, heard = PluginHost(env={}), list[str]()
+    host.register(wrapper(heard, lambda result: result), name="around")
+    memory = Memory.open(workspace=tmp_path, host=host, env={"HOME": str(tmp_path)})
+    with memory, pytest.raises(CallerError, match="timeout must be"):
+        memory.search("ant", timeout=0)
+    assert heard == []
 
 
 # --- the bus alone ------------------------------------------------------------------------------

@@ -118,7 +118,7 @@ def test_the_evidence_is_a_share_also_where_a_store_counts_more_holders_than_chu
 
 def test_a_day_that_is_named_comes_first_and_near_ones_follow() -> None:
     counts = [{"ferry": 1.0}] * 4
-    days = ["2026-05-20", "2026-05-09", "2026-05-02", None]
+    days = ["2026-05-20", "2026-05-02", "2026-05-01", None]
     query = KeywordQuery(should=("ferry",), days=(("2026-05-01", "2026-05-01"),))
     assert order(made(counts, days=days), query) == [2, 1, 0, 3]
     every_year = query._replace(days=(("-05-01", "-05-01"),))
@@ -126,16 +126,12 @@ def test_a_day_that_is_named_comes_first_and_near_ones_follow() -> None:
     found = rescored(made(counts, days=days), query, LEAST_CANDIDATES)
     assert found[0].score == pytest.approx(2.5 * found[3].score)
     assert "1 x 1.50 date" in found[0].note
-    near = {"2026-05-02": 1.5, "2026-05-03": 0.65, "2026-05-07": 0.375, "2026-05-12": 0.1875}
+    near = {"2026-05-01": 1.5, "2026-05-02": 0.75, "2026-05-03": 0.65, "2026-05-07": 0.375}
     for day, expected in near.items():
         assert nearness(query.days, day) == pytest.approx(expected, rel=0.01)
     week = (("2026-05-01", "2026-05-07"),)
-    assert [nearness(week, f"2026-05-{day}") for day in ("01", "07", "08", "13")] == [
-        1,
-        1,
-        1,
-        0.375,
-    ]
+    beside = [nearness(week, f"2026-05-{day}") for day in ("01", "07", "08", "13")]
+    assert beside == [1, 1, 0.75, 0.375]
 
 
 @given(st.dates(), st.dates())
@@ -229,3 +225,11 @@ def test_all_that_is_asked_for_gets_a_second_score() -> None:
         assert found[0].chunk.id == 69
         evidence = [item.evidence or 0.0 for item in found]
         assert evidence == sorted(evidence, reverse=True)
+
+
+@pytest.mark.parametrize(
+    "typed", [("ferry", "zz"), ("ferry", "ferry", "zz"), ("ferry", "zz", "zz")]
+)
+def test_a_word_that_is_typed_twice_is_known_or_missing_once(typed: tuple[str, ...]) -> None:
+    information = Information(KeywordQuery(should=typed), 100, {"ferry": 5})
+    assert information.of(1_000.0) == pytest.approx(0.5)

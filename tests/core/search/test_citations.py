@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from commonplace.errors import CallerError, NoteNotFoundError, PathNotAllowedError
 from commonplace.files.roots import Roots
-from commonplace.model.documents import Document, DocumentRef
+from commonplace.model.documents import Document, DocumentRef, ScanReport
 from commonplace.model.plugins import Mount
 from commonplace.search.citations import Readable, read_cited, text_by_line
 from commonplace_notes.source import NotesSource
@@ -267,3 +267,21 @@ def test_lines_are_numbered_as_in_the_file(
     text: str, line_map: tuple[int, ...] | None, expected: str
 ) -> None:
     assert text_by_line(document(text, line_map)) == expected
+
+
+class Counted(NotesSource):
+    """The notes, counting how often they are scanned."""
+
+    scans = 0
+
+    def scan(self) -> ScanReport:
+        self.scans += 1
+        return super().scan()
+
+
+@pytest.mark.parametrize("asked", ["memory/nope.md", "s\u00e9ance", "a.md:3"])
+def test_for_a_path_that_is_not_there_a_source_is_scanned_once(asked: str, workspace: Path) -> None:
+    source = Counted(str(workspace), [])
+    with pytest.raises(CallerError):
+        read_cited(Readable(Roots(str(workspace), []), tuple, [source]), asked)
+    assert source.scans == 1

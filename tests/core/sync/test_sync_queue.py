@@ -70,9 +70,11 @@ class Caller:
 
     def __init__(self, queue: SyncQueue, number: int, request: SyncRequest, rounds: int) -> None:
         self.number = number
-        self.request = request._replace(paths=frozenset({str(number)}))
         self.rounds_before = rounds  # that had begun when it asked
         self.late = threading.Event()
+        seconds = request.until.remaining()
+        until = Deadline(seconds, lambda: 0.0, cancelled=self.late.is_set)
+        self.request = request._replace(paths=frozenset({str(number)}), until=until)
         self.report: SyncReport | None = None
         self.error: BaseException | None = None
         self._queue = queue
@@ -80,9 +82,8 @@ class Caller:
         self.thread.start()
 
     def _ask(self) -> None:
-        deadline = Deadline(1.0, lambda: 0.0, cancelled=self.late.is_set)
         try:
-            self.report = self._queue.run(self.request, deadline=deadline)
+            self.report = self._queue.run(self.request)
         except BaseException as error:  # noqa: BLE001 - looked at by the test
             self.error = error
 
@@ -235,6 +236,26 @@ def test_threads_that_ask_at_will_are_all_served() -> None:
     assert not wrong
     assert len(covered) == 360
     assert queue.running is None
+
+
+def test_the_time_of_a_request_bounds_the_wait_for_its_turn() -> None:
+    release = threading.Event()
+
+    def sync(_: SyncRequest) -> SyncReport:
+        assert release.wait(PATIENCE)
+        return SyncReport(added=1)
+
+    queue = SyncQueue(sync)
+    first = Caller(queue, 1, DEMAND, 0)
+    until(lambda: queue.running)
+    second = Caller(queue, 2, DEMAND, 0)
+    until(lambda: queue._waiting)
+    with pytest.raises(DeadlineExceededError, match="another sync took longer"):
+        queue.run(DEMAND._replace(until=Deadline(0.0)))
+    release.set()
+    for caller in (first, second):
+        caller.thread.join(PATIENCE)
+        assert caller.report == SyncReport(added=1)
 
 
 def test_a_caller_with_little_time_does_not_run_the_sync_of_one_that_has_more() -> None:

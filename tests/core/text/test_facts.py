@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from commonplace.text.facts import prose_lines, without_aside
+from commonplace.text.facts import prose_lines, without_aside, without_value
 
 
 @pytest.mark.parametrize(
@@ -41,3 +41,38 @@ def test_prose_lines_are_outside_code_and_front_matter(text: str, numbers: list[
 )
 def test_since_when_and_why_a_number_holds_is_no_part_of_its_line(line: str, short: str) -> None:
     assert without_aside(line) == short
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("Log retention is 14 days", "Log retention is 30 days, Priya wanted it for audits"),
+        ("Log retention is 14 days", "Log retention is 30 days since Priya asked"),
+        ("The wifi password is Tulip-77", "The wifi password is Azahar-1950 (changed by Leo)"),
+        ("Deploy day is Thursday", "Deploy day is Tuesday, Sam wants it so"),
+        ("Der Port ist 8080", "Der Port ist 9090, weil Caddy 8080 hat"),
+        ("- On call: Ana Ruiz", "- On call: Bob Lee"),
+        ("- Owner: Ana", "- Owner: Bob."),
+    ],
+)
+def test_lines_that_differ_in_a_value_and_in_what_is_said_of_it_are_one_fact(
+    before: str, after: str
+) -> None:
+    (fact, old), (same, new) = without_value(before), without_value(after)
+    assert fact == same
+    assert old
+    assert new
+    assert old != new
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("- **Maria**: Thanks, John", "- **Maria**: Good night"),
+        ("Maria: Thanks", "Maria: Good night"),
+        ("- Paid: 20 EUR (Leo)", "- Paid: 30 EUR (Mia)"),
+        ("- Dentist is at 9, Leo", "- Dentist is at 10, Mia"),
+    ],
+)
+def test_lines_about_two_people_or_things_are_two_facts(one: str, other: str) -> None:
+    assert without_value(one)[0] != without_value(other)[0]

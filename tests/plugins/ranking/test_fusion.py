@@ -169,6 +169,10 @@ def test_recency_goes_by_the_day_of_each_search() -> None:
         ("the current port", True),
         ("CURRENTLY", True),
         ("the most recent backup", True),
+        ("who is on call right now", True),
+        ("the last deploy", True),
+        ("wer hat zuletzt deployed?", True),
+        ("letzter Zählerstand", True),
         ("welcher Port gilt aktuell?", True),
         ("数据库现在在哪个云?", True),
         ("지금 포트", True),
@@ -184,7 +188,7 @@ def test_recency_counts_for_more_where_the_query_asks_for_now(query: str, asks: 
     asked = context()._replace(query=Query(query, KeywordQuery()))
     hits = [hit(1, score=0.8, day="2025-11-01"), hit(2, score=0.8)]
     aged, evergreen = Recency().rank(hits, asked)
-    assert aged.score == pytest.approx(0.8 * (0.8 if asks else 0.9), rel=1e-3)
+    assert aged.score == pytest.approx(0.8 * 0.9 * (0.8 if asks else 1), rel=1e-3)
     assert ("asks for now" in aged.explain.steps[-1].note) == asks
     assert evergreen.score == 0.8
     (off,) = Recency(weight=0).rank(hits[:1], asked)

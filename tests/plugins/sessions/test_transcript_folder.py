@@ -67,6 +67,11 @@ def test_a_folder_that_is_not_there_is_no_evidence(
     assert failure.root == "sessions"
     assert str(tmp_path / "sessions") in failure.reason
     assert "nothing is forgotten" in failure.reason
+    assert failure.reason.endswith(
+        "; if it was deleted, take it out of the configuration"
+        if named
+        else "; there is none before the first conversation"
+    )
     assert len(report.failed_roots) + len(report.absent_roots) == 1
     assert report.documents == ()
 

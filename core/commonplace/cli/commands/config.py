@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from commonplace.cli.context import UsageError
@@ -11,11 +12,13 @@ from commonplace.errors import counted, suggest
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from commonplace.cli.context import Context
     from commonplace.config.change import Change
+    from commonplace.config.reading import Found
     from commonplace.config.reports import Explained
+    from commonplace.config.resolve import Resolution
     from commonplace.config.settings import Settings
     from commonplace.embedding.access import Access
     from commonplace.host.host import PluginHost
@@ -143,11 +146,14 @@ def _done(change: Change, action: str) -> str:
 
 
 def _elsewhere(change: Change, context: Context) -> list[str]:
-    """Where the setting comes from if that is not the file that was changed."""
+    """Where the setting comes from if that is not what was changed."""
     from commonplace.config.reading import key_path
     from commonplace.config.resolve import resolve
 
-    resolution = resolve(**context.arguments())
+    arguments = context.arguments()
+    if change.agent:
+        arguments["agent"] = change.agent
+    resolution = resolve(**arguments, needed=False)
     if resolution.error is not None or resolution.problems:
         return []
     if change.file not in resolution.files:
@@ -156,19 +162,62 @@ def _elsewhere(change: Change, context: Context) -> list[str]:
         return [
             f"{change.file} is not read here: pass it with --config, or set it in your own file"
         ]
-    found = [found for section in resolution.found.values() for found in section.values()]
-    wanted = _spelt_alike(change.key)
-    for one in found:
-        if one.layer.file != change.file and _spelt_alike(key_path(one.keys)) == wanted:
-            verb = "counts now" if change.after is None else "has it too, and counts more"
-            return [f"{one.layer.file}:{one.layer.line_of(one.keys)} {verb}"]
-    return []
+    notes = []
+    for setting, one in _counting_more(resolution, change, context.section_classes()):
+        file, line, key = one.layer.file, one.layer.line_of(one.keys), key_path(one.keys)
+        if change.after is None:
+            same = f"{key} (line {line})" if file == change.file else f"{file}:{line}"
+            notes.append(f"{same} counts now")
+        elif file == change.file:
+            notes.append(f"{setting} has no effect while {key} (line {line}) counts more")
+        else:
+            notes.append(f"{file}:{line} has it too, and counts more")
+    return list(dict.fromkeys(notes))
 
 
-def _spelt_alike(key: str) -> str:
-    """``key`` in the older of the two spellings that settings of searching have."""
-    start = "memory.search."
-    return f"agents.defaults.memorySearch.{key[len(start) :]}" if key.startswith(start) else key
+_OF_SEARCHING = re.compile(
+    r"memory\.search|agents\.(defaults|list\[\d+\]|entries(\.[^.\[]+|\['[^']*'\]))"
+    r"\.(memorySearch|memory\.search)(?=[.\[]|$)"
+)
+"""How keys of searching may begin, in either spelling, for one agent or for all."""
+
+
+def _counting_more(
+    resolution: Resolution, change: Change, classes: Callable[[str], type | None]
+) -> Iterator[tuple[str, Found]]:
+    """What the settings that were changed are read from, where that is another place.
+
+    Each with its key as it was changed. Lists that add up count wherever they stand.
+    """
+    from commonplace.config.defaults import SEARCH_KEYS
+    from commonplace.config.document import owned
+    from commonplace.config.reading import key_path
+    from commonplace.config.reports import SEARCH
+    from commonplace.config.search import SearchSettings
+    from commonplace.config.shape import Shape
+
+    wanted = _OF_SEARCHING.sub(SEARCH, change.key, count=1)
+    leaves = Shape(SearchSettings, SEARCH_KEYS, classes).complete().leaves
+    found: dict[str, Found] = {}
+    for position, one in resolution.found.get("search", {}).items():
+        if position not in leaves or not leaves[position].setting.adds:
+            # What plugins declare among the keys of searching counts more than in their sections.
+            names = [f"{section}.{key}".rstrip(".") for section, key in owned(position)]
+            found.update(dict.fromkeys((f"{SEARCH}.{position}", *names), one))
+    for section, settings in resolution.found.items():
+        for one in settings.values() if section != "search" else ():
+            found.setdefault(key_path(one.keys), one)
+    for name, one in found.items():
+        if not (_is_within(name, wanted) or _is_within(wanted, name)):
+            continue
+        at = key_path(one.keys)
+        same = _is_within(at, change.key) or _is_within(change.key, at)
+        if not (same and one.layer.file == change.file):
+            yield change.key + name[len(wanted) :], one
+
+
+def _is_within(key: str, start: str) -> bool:
+    return key == start or key.startswith((f"{start}.", f"{start}["))
 
 
 def _show(context: Context, *, changed: bool, key: str | None) -> int:

@@ -253,7 +253,8 @@ def _show(context: Context, found: LeftOut, files: list[_File], report: SyncRepo
 
     context.lines(f"Indexed {line}" for line in summary_of(report))
     context.notes(warnings_of(report) if found.searched else ())
-    place = "" if found.workspace == os.getcwd() or _is_everywhere(files) else _option(found)
+    is_here = os.path.samefile(found.workspace, os.curdir)
+    place = "" if is_here or _is_everywhere(files) else _option(found)
     context.line()
     context.line("Try next:")
     for words in (

@@ -109,7 +109,7 @@ def _settings(context: Context) -> Settings | None:
 
     asked = context.arguments()
     # Without a workspace its own file is unknown, and all else is as configured.
-    for workspace in (context.workspace, os.getcwd()):
+    for workspace in (context.workspace, os.curdir):
         asked["workspace"] = workspace
         with suppress(ConfigError):
             return load_settings(**asked)

@@ -1,0 +1,219 @@
+"""The words of a query that no note has: named, with what was meant, and searched for otherwise.
+
+A word may be in the notes in parts, or as a part: for "Hausratversicherung" they have "Hausrat",
+for "forcepush" both words, for "post mortem" one. Imported where a search lacks a word.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from commonplace.errors import DeclinedError, UnavailableError
+from commonplace.model.search import KeywordQuery, UnknownWord
+from commonplace.text.languages import STOP_WORDS, english_levels
+from commonplace.text.tokens import has_unspaced, identifier_parts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from commonplace.model.search import Arm, Query
+    from commonplace.text.analyse import Analyser
+
+    Words = tuple[UnknownWord, ...]
+    Parts = tuple[str, ...]
+
+_MOST_NAMED = 8
+_SHORTEST, _LONGEST = 4, 24
+"""Letters of a word that is taken to be mistyped."""
+
+_SURE = 5
+"""Letters up to which a word is one letter from many others."""
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+_STEMS = 3
+"""So many tokens near a word are looked for in notes,"""
+_SAMPLE = 5
+"""each in so many chunks."""
+
+_LEAST_SPLIT, _MOST_SPLIT = 7, 40
+"""Letters of a word that is looked for by its parts,"""
+_LEAST_FIRST, _LEAST_LAST, _LEAST_BEGINNING = 4, 3, 5
+"""those of its parts, and of a beginning without the rest."""
+_MOST_LOOKED_FOR = 3
+
+
+class UnknownWords:
+    """The words of ``query`` of which no chunk has any token, by what ``lacking`` has counted.
+
+    ``said`` are the texts that the words stand in. ``ask`` gives what the backend that answered
+    finds for another query.
+    """
+
+    def __init__(
+        self,
+        query: Query,
+        lacking: Arm,
+        said: Sequence[str],
+        analyser: Analyser,
+        ask: Callable[..., tuple[Arm, ...]],
+    ) -> None:
+        self._query, self._lacking, self._said = query, lacking, said
+        self._analyser, self._ask = analyser, ask
+
+    def named(self) -> Words:
+        """The first of them, each with the word of notes that was probably meant.
+
+        A run of a script without spaces is a word here: its letters in pairs are none to name.
+        """
+        words: dict[str, str] = {}
+        for text in self._said:
+            for word in self._words(text):
+                words.setdefault(word.lower(), word)
+        named = list(words.values())[:_MOST_NAMED]
+        return tuple(UnknownWord(word=word, suggestion=self._likely(word)) for word in named)
+
+    def asked_otherwise(
+        self, arms: tuple[Arm, ...], limit: int
+    ) -> tuple[Query, tuple[Arm, ...], Words]:
+        """Ask for up to ``limit`` hits once more, with the parts of the words that notes have.
+
+        Where nothing was found, what was probably meant is searched for, too. Returns the query,
+        the lists that it gave, and the words with what was searched for instead. Where that is
+        nothing, or the query is ``plain``, the lists are ``arms``.
+        """
+        words = self.named()
+        if self._query.keyword.plain:
+            return self._query, arms, words
+        instead = self._parts(words)
+        if not any(arm.found for arm in arms):
+            instead = {one.word: (one.suggestion,) for one in words if one.suggestion} | instead
+        tokens = self._tokens(part for parts in instead.values() for part in parts).values()
+        keyword = self._query.keyword
+        new = tuple(one for one in dict.fromkeys(tokens) if one not in keyword.should)
+        if not new:
+            return self._query, arms, words
+        beside = keyword.beside.union(new)
+        keyword = keyword._replace(should=(*keyword.should, *new), beside=beside, selective=())
+        query = self._query._replace(keyword=keyword)
+        try:
+            arms = self._ask(query, limit=limit)
+        except (UnavailableError, DeclinedError):  # the first answer holds
+            return self._query, arms, words
+        return query, arms, tuple(one.replace(instead=instead.get(one.word, ())) for one in words)
+
+    def _words(self, text: str) -> Iterator[str]:
+        missing, asked = self._lacking.unknown, frozenset(self._query.keyword.should)
+        # (start, end, whether none of its terms is known)
+        found: list[tuple[int, int, bool]] = []
+        for start, end, terms in self._analyser.spans(text):
+            # The "e" of E_NOSPC is a stop word: not asked for, and so not known to be missing.
+            wanted = asked.intersection(terms) or {*terms}
+            # An identifier is not known by one of its parts.
+            lacks_part = terms[0] in missing and len(wanted & missing) > 1
+            unknown = wanted <= missing or (lacks_part and bool(identifier_parts(text[start:end])))
+            if found and start < found[-1][1]:
+                first, last, was_unknown = found[-1]
+                if has_unspaced(text[start:end]):
+                    found[-1] = first, max(last, end), unknown and was_unknown
+                    continue
+                if end <= last:  # a word of a compound, which stood before it
+                    if not was_unknown:  # a note spells it in another way
+                        continue
+                    found.pop()
+            found.append((start, end, unknown))
+        yield from (text[start:end] for start, end, unknown in found if unknown)
+
+    def _likely(self, word: str) -> str:
+        """The word of notes that was probably meant by one in Latin letters; ``""``: none is near.
+
+        Tokens are stems: that one near ``word`` is held does not say that the word itself is.
+        """
+        low = word.lower()
+        plain = low.isascii() and low.isalpha() and _SHORTEST <= len(low) <= _LONGEST
+        if self._lacking.holders is None or not plain:
+            return ""
+        near = [other for other in dict.fromkeys(_at_one_remove(low)) if _may_be_meant(low, other)]
+        stems = dict.fromkeys(self._tokens(near).values())
+        held = self._lacking.holders(set(stems))
+        for stem in sorted(filter(held.get, stems), key=lambda one: -held[one])[:_STEMS]:
+            words = self._written(stem)
+            if meant := next((one for one in near if one in words), ""):
+                return meant
+        return ""
+
+    def _written(self, token: str) -> set[str]:
+        """The words, in lower case, that stand for ``token`` in the best chunks that have it."""
+        query = self._query._replace(keyword=KeywordQuery(should=(token,), plain=True))
+        try:
+            arms = self._ask(query, limit=_SAMPLE)
+        except (UnavailableError, DeclinedError):  # a suggestion is no part of the answer
+            return set()
+        chunks = [found.chunk for arm in arms if arm.kind == "bm25" for found in arm.found]
+        texts = ["\n".join((chunk.text, *chunk.heading)) for chunk in chunks]
+        wanted = frozenset((token,))
+        return {
+            text[start:end].lower()
+            for text in texts
+            for start, end, _ in self._analyser.matches(text, wanted)
+        }
+
+    def _parts(self, words: Words) -> dict[str, Parts]:
+        """What notes have of each of ``words``, or of one that is joined with its neighbour."""
+        typed = [pair for text in self._said for pair in pairwise(text.lower().split())]
+        ways: dict[str, list[Parts]] = {}
+        for one in words[:_MOST_LOOKED_FOR]:
+            low = one.word.lower()
+            if low.isalpha() and not has_unspaced(low):
+                joined = ["".join(pair) for pair in typed if low in pair]
+                ways[one.word] = [(both,) for both in joined if both.isalpha()]
+                ways[one.word] += _ways_to_part(low)
+        holders = self._lacking.holders
+        if holders is None or not ways:
+            return {}
+        tokens = self._tokens({part for some in ways.values() for way in some for part in way})
+        held = holders(set(tokens.values()))
+        found = {}
+        for word, some in ways.items():
+            known = (way for way in some if all(held.get(tokens.get(part, "")) for part in way))
+            if way := next(known, ()):
+                found[word] = way
+        return found
+
+    def _tokens(self, words: Iterable[str]) -> dict[str, str]:
+        """The token of each of ``words``, which are letters alone."""
+        text = " ".join(words)
+        return {text[start:end]: terms[0] for start, end, terms in self._analyser.spans(text)}
+
+
+def _ways_to_part(word: str) -> Iterator[Parts]:
+    """``word`` as two words, then its beginnings: the longest come first."""
+    if not _LEAST_SPLIT <= len(word) <= _MOST_SPLIT:
+        return
+    ends = range(len(word) - _LEAST_LAST, _LEAST_FIRST - 1, -1)
+    for end in ends:
+        if STOP_WORDS.isdisjoint(both := (word[:end], word[end:])):
+            yield both
+    yield from ((word[:end],) for end in ends if end >= _LEAST_BEGINNING)
+
+
+def _may_be_meant(word: str, other: str) -> bool:
+    """Whether ``other``, one letter from it, may have been meant by ``word``; in lower case.
+
+    Of a short word no letter is another: it is near to many by chance. A frequent English word was
+    meant itself; only its ending may be another in another language ("restaurante").
+    """
+    if len(word) <= _SURE and len(word) == len(other) and sorted(word) != sorted(other):
+        return False
+    return word not in english_levels() or word.startswith(other) or other.startswith(word)
+
+
+def _at_one_remove(word: str) -> Iterator[str]:
+    """``word`` with one letter mistyped, but the first: the likeliest mistakes come first."""
+    places = range(1, len(word))
+    yield from (
+        word[:i] + word[i + 1] + word[i] + word[i + 2 :] for i in places if i + 1 < len(word)
+    )
+    yield from (word[:i] + letter + word[i:] for i in (*places, len(word)) for letter in _LETTERS)
+    yield from (word[:i] + letter + word[i + 1 :] for i in places for letter in _LETTERS)
+    yield from (word[:i] + word[i + 1 :] for i in places)

@@ -147,10 +147,10 @@ def test_a_journal_that_was_changed_is_read_again(tmp_path: Path, how: str, in_p
     else:
         (tmp_path / "new").write_bytes(raw)
         os.replace(tmp_path / "new", path)
-    assert_as_read_anew(journal)
+    assert_as_read_afresh(journal)
 
 
-def assert_as_read_anew(journal: Journal) -> None:
+def assert_as_read_afresh(journal: Journal) -> None:
     found, fresh = journal.entries(), Journal(journal.path, "/notes").entries()
     assert found == fresh
     assert (found.lines, found.damaged, found.undone) == (fresh.lines, fresh.damaged, fresh.undone)
@@ -163,7 +163,7 @@ def test_a_journal_that_is_deleted_is_empty(tmp_path: Path) -> None:
     os.unlink(journal.path)
     assert journal.entries() == []
     add(journal, "bc")
-    assert_as_read_anew(journal)
+    assert_as_read_afresh(journal)
 
 
 def test_a_failure_half_way_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -182,7 +182,7 @@ def test_a_failure_half_way_loses_nothing(tmp_path: Path, monkeypatch: pytest.Mo
         broken.setattr(journal_module, "_parsed", fail)
         with pytest.raises(OSError, match="Input/output"):
             journal.entries()
-    assert_as_read_anew(journal)
+    assert_as_read_afresh(journal)
 
 
 MARKS = (
@@ -222,7 +222,7 @@ def test_what_is_read_step_by_step_is_what_is_read_at_once(
     for part in appended:
         with open(path, "ab") as file:
             file.write(part)
-        assert_as_read_anew(journal)
+        assert_as_read_afresh(journal)
 
 
 def test_writers_share_what_they_read(memory: Memory, workspace: Path, parsed: list[bytes]) -> None:

@@ -16,9 +16,9 @@ from commonplace.plugin import (
     file_stamp,
     make_private_folder,
     plan_changes,
+    read_json,
     write_whole,
 )
-from commonplace_qmd.home import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -6,7 +6,7 @@ import json
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from commonplace.plugin import expand_user, make_private_folder, write_whole
+from commonplace.plugin import expand_user, make_private_folder, read_json, write_whole
 from commonplace_qmd.engine.values import QmdHome
 
 if TYPE_CHECKING:
@@ -138,13 +138,3 @@ def save_state(home: Home, state: State) -> None:
     """Write the state; raises ``OSError``."""
     values = {"format": _FORMAT, **state._asdict()}
     write_whole(home.state, json.dumps(values, ensure_ascii=False, separators=(",", ":")))
-
-
-def read_json(path: str) -> dict[str, object]:
-    """The JSON object in the file at ``path``; empty if it is missing or invalid."""
-    try:
-        with open(path, "rb") as file:
-            found = json.load(file)
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
+import stat
 import sys
 import time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 
 _APP = "commonplace"
@@ -99,44 +101,6 @@ def _asked(kind: str) -> str:
     }[kind]
 
 
-_LONG_SECONDS = 3600
-
-
-def write_whole(path: str, text: str, *, mode: int = 0o600) -> None:
-    """Let the file at ``path`` have ``text`` and ``mode``; its folder is made if need be.
-
-    What cannot be written as UTF-8 becomes ``?``. Drafts that processes left beside it when they
-    were killed go with the next that is written. Raises ``OSError``, which names the file and not
-    its draft; the file is then as it was.
-    """
-    folder, name = os.path.split(path)
-    make_private_folder(folder)
-    draft = f"{path}.{os.getpid()}"
-    try:
-        handle = os.open(draft, os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_CLOEXEC, 0o600)
-        with os.fdopen(handle, "w", encoding="utf-8", errors="replace", newline="\n") as file:
-            file.write(text)
-        if mode != 0o600:
-            os.chmod(draft, mode)
-        os.replace(draft, path)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            os.unlink(draft)
-        # A new one: a second name that is set to None is shown all the same, as "-> None".
-        raise OSError(error.errno, error.strerror, path) from error
-    for other in os.listdir(folder):
-        process = other.removeprefix(f"{name}.")
-        if process != other and process.isdecimal():
-            with contextlib.suppress(OSError):
-                _forget(os.path.join(folder, other), int(process))
-
-
-def _forget(draft: str, process: int) -> None:
-    old = time.time() - os.stat(draft).st_mtime > _LONG_SECONDS
-    if old if sys.platform == "win32" else not is_running(process):
-        os.unlink(draft)
-
-
 def is_running(process: int) -> bool:
     """Whether there is such a process, as far as the system tells; False on Windows."""
     if sys.platform == "win32":
@@ -148,3 +112,67 @@ def is_running(process: int) -> bool:
     except OSError:
         return True  # the process of another user
     return True
+
+
+DRAFT_ENDING = ".tmp"
+_DRAFT = rf"\.commonplace-([1-9][0-9]{{0,9}})-[0-9a-f]{{8}}{re.escape(DRAFT_ENDING)}"
+_ABANDONED_SECONDS = 3_600
+"""Writing a draft takes milliseconds: an older one was left by a killed process."""
+
+
+def write_whole(path: str, text: str, *, mode: int = 0o600) -> None:
+    """Let the file at ``path`` have ``text`` and ``mode``; its folder is made if need be.
+
+    What cannot be written as UTF-8 becomes ``?``. Threads and processes may write the same file:
+    it is always what one of them wrote, whole. Drafts that killed processes left in the folder go
+    with the next file that is written. Raises ``OSError``, which names the file and not its draft;
+    the file is then as it was.
+    """
+    folder = os.path.dirname(path) or os.curdir
+    make_private_folder(folder)
+    # No other thread and no file of a user has this name, and no link can be put there before.
+    name = f".commonplace-{os.getpid()}-{os.urandom(4).hex()}{DRAFT_ENDING}"
+    draft = os.path.join(folder, name)
+    try:
+        handle = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8", errors="replace", newline="\n") as file:
+                file.write(text)
+                if mode != 0o600 and sys.platform != "win32":
+                    os.fchmod(handle, mode)
+            os.replace(draft, path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(draft)
+            raise
+    except OSError as error:
+        # A new one: a second name that is set to None is shown all the same, as "-> None".
+        raise OSError(error.errno, error.strerror, path) from error
+    with contextlib.suppress(OSError):
+        for name in filter(is_draft, os.listdir(folder)):
+            other = os.path.join(folder, name)
+            if is_abandoned(other, now=time.time()):
+                os.unlink(other)
+
+
+def is_draft(name: str) -> bool:
+    """Whether ``name``, without its folder, is one that :func:`write_whole` gives its drafts."""
+    return re.fullmatch(_DRAFT, name) is not None
+
+
+def is_abandoned(path: str, *, now: float, lives: Callable[[int], bool] = is_running) -> bool:
+    """Whether the file at ``path`` is a draft of a process that was killed.
+
+    So it is if it has the name of a draft, is an hour old at ``now`` (epoch seconds), and its
+    process does not run (``lives``). That alone would not do: a process of another container, or
+    of another machine that shares the disk, is not seen.
+    """
+    match = re.fullmatch(_DRAFT, os.path.basename(path))
+    if match is None:
+        return False
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return False
+    old = stat.S_ISREG(found.st_mode) and now - found.st_mtime >= _ABANDONED_SECONDS
+    return old and not lives(int(match[1]))

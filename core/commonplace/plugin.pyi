@@ -221,6 +221,8 @@ from commonplace.resilience.breaker import CircuitBreaker as CircuitBreaker
 from commonplace.resilience.deadline import NEVER as NEVER
 from commonplace.resilience.deadline import Deadline as Deadline
 from commonplace.resilience.deadline import current_deadline as current_deadline
+from commonplace.resilience.json_file import read_json as read_json
+from commonplace.resilience.json_file import update_json as update_json
 from commonplace.resilience.lock import Holder as Holder
 from commonplace.resilience.lock import Lease as Lease
 from commonplace.resilience.lock import waited_for as waited_for

@@ -7,9 +7,9 @@ an uninstallation that leaves nothing else in the file puts it back, or deletes 
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import stat
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from commonplace.plugin import (
@@ -17,12 +17,15 @@ from commonplace.plugin import (
     UnavailableError,
     UnreadableError,
     parse_json5,
+    read_json,
+    update_json,
     write_whole,
 )
 from commonplace_harnesses.edits import EditError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
 
     from commonplace_harnesses.edits import Ours
     from commonplace_harnesses.harnesses import Target
@@ -179,30 +182,34 @@ class HarnessFiles:
 
     def _kept(self) -> dict[str, _Found]:
         """What was found in the place of files that had nothing in them, by path."""
-        try:
-            with open(self._record, encoding="utf-8") as file:
-                return {path: _Found(*found) for path, found in json.load(file).items()}
-        except (OSError, ValueError, TypeError, AttributeError, RecursionError):
-            return {}
+        return _all_found(read_json(self._record))
 
     def _keep(self, change: FileChange, folders: list[str]) -> None:
         """Keep what was found in a file with nothing in it, and which folders were made for it."""
         if _is_empty(_split(change.before)[1]):
-            self._write({**self._kept(), change.real: _Found(change.before, folders)})
+            new = _Found(change.before, folders)
+            update_json(self._record, lambda held: {**_all_found(held), change.real: new})
 
     def _forget(self, change: FileChange) -> None:
         """Forget what was found once the file is back to it, with the folders if they are empty."""
-        kept = self._kept()
-        if change.action != "none" and change.real in kept:
-            found = kept.pop(change.real)
-            if change.after == found.text:
-                for folder in found.folders:
-                    with contextlib.suppress(OSError):
-                        os.rmdir(folder)
-                self._write(kept)
+        found = self._kept().get(change.real)
+        if change.action == "none" or found is None or change.after != found.text:
+            return
+        for folder in found.folders:
+            with contextlib.suppress(OSError):
+                os.rmdir(folder)
+        update_json(self._record, partial(_without, path=change.real))
 
-    def _write(self, kept: dict[str, _Found]) -> None:
-        write_whole(self._record, json.dumps(kept, indent=1) + "\n")
+
+def _all_found(held: Mapping[str, Any]) -> dict[str, _Found]:
+    try:
+        return {path: _Found(*found) for path, found in held.items()}
+    except TypeError:
+        return {}
+
+
+def _without(held: Mapping[str, Any], path: str) -> dict[str, _Found]:
+    return {other: found for other, found in _all_found(held).items() if other != path}
 
 
 def _split(text: str | None) -> tuple[str, str]:

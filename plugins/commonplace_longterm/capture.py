@@ -6,9 +6,16 @@ import hashlib
 import json
 import os
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from commonplace.plugin import NamedTuple, instruction_in, write_whole
+from commonplace.plugin import (
+    NamedTuple,
+    UnavailableError,
+    instruction_in,
+    read_json,
+    update_json,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -222,7 +229,7 @@ class Cursor:
         A conversation may have lost its beginning by a compaction: then the last message that was
         read is looked for. Where it is gone, all messages are new.
         """
-        known = self._read().get(_key(chat))
+        known = _positions(read_json(self._path)).get(_key(chat))
         if known is None:
             return 0
         marks = [mark_of(message) for message in messages]
@@ -234,24 +241,23 @@ class Cursor:
         """Remember that the first ``count`` messages were read."""
         if not count:
             return
-        known = self._read()
-        known.pop(_key(chat), None)  # the newest stand last
-        known[_key(chat)] = Position(count, mark_of(messages[count - 1]))
-        kept = dict(list(known.items())[-_MOST_CHATS:])
-        try:
-            write_whole(self._path, json.dumps(kept) + "\n")
-        except OSError:
-            return
+        mark = mark_of(messages[count - 1])
 
-    def _read(self) -> dict[str, Position]:
-        try:
-            with open(self._path, encoding="utf-8") as file:
-                held = json.load(file)
-            return {
-                str(key): Position(int(count), str(mark)) for key, (count, mark) in held.items()
-            }
-        except (OSError, ValueError, TypeError, AttributeError, RecursionError):
-            return {}
+        def change(held: Mapping[str, Any]) -> Mapping[str, Position]:
+            known = _positions(held)
+            known.pop(_key(chat), None)  # the newest stand last
+            known[_key(chat)] = Position(count, mark)
+            return dict(list(known.items())[-_MOST_CHATS:])
+
+        with suppress(UnavailableError):
+            update_json(self._path, change)
+
+
+def _positions(held: Mapping[str, Any]) -> dict[str, Position]:
+    try:
+        return {str(key): Position(int(count), str(mark)) for key, (count, mark) in held.items()}
+    except (ValueError, TypeError):
+        return {}
 
 
 def mark_of(message: Message) -> str:

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,6 +14,7 @@ import pytest
 from commonplace.dirs import write_whole
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="who runs cannot be asked there")
@@ -36,13 +40,96 @@ def test_only_this_user_may_read_it(tmp_path: Path) -> None:
     assert (tmp_path / "a").stat().st_mode & 0o077 == 0
 
 
+def draft(process: int, digits: str = "0123abcd") -> str:
+    return f".commonplace-{process}-{digits}.tmp"
+
+
 @posix
-def test_drafts_of_processes_that_have_ended_go_and_nothing_else(tmp_path: Path) -> None:
-    kept = ["a.json.bak", f"a.json.{os.getppid()}", f"b.json.{ended_process()}", "a.json.", "1"]
-    for name in (*kept, f"a.json.{ended_process()}", f"a.json.{10**30}"):
+def test_old_drafts_of_processes_that_have_ended_go_and_nothing_else(tmp_path: Path) -> None:
+    ended = ended_process()
+    gone = [draft(ended), draft(ended, "00000000")]
+    old = [
+        *("a.json.2", "a.json.20260801", "a.json.99999", f"a.json.{ended}", "a.json.bak", "1"),
+        *(draft(os.getppid()), draft(ended, "0123abc"), draft(ended, "0123ABCD"), draft(0)),
+        *(f"a.json{draft(ended)}", f"{draft(ended)}.md", f".commonplace-{ended}.draft"),
+    ]
+    for name in (*gone, *old):
         (tmp_path / name).write_text("old")
+        os.utime(tmp_path / name, (1e9, 1e9))
+    young = draft(ended, "89abcdef")
+    (tmp_path / young).write_text("of another container, perhaps")
+    folder, link = draft(ended, "11111111"), draft(ended, "22222222")
+    (tmp_path / folder).mkdir()
+    (tmp_path / link).symlink_to("a.json.bak")
+    os.utime(tmp_path / folder, (1e9, 1e9))
+    os.utime(tmp_path / link, (1e9, 1e9), follow_symlinks=False)
     write_whole(str(tmp_path / "a.json"), "new")
-    assert sorted(os.listdir(tmp_path)) == sorted(["a.json", *kept])
+    assert sorted(os.listdir(tmp_path)) == sorted(["a.json", young, folder, link, *old])
+
+
+def test_a_name_in_the_current_folder_is_enough(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_whole("a.json", "new")
+    assert os.listdir(tmp_path) == ["a.json"]
+
+
+@posix
+@pytest.mark.parametrize("planted", ["name.{pid}", ".commonplace-{pid}-00000000.tmp"])
+def test_a_link_that_was_put_in_the_place_of_a_draft_is_not_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, planted: str
+) -> None:
+    victim, file = tmp_path / "victim", tmp_path / "folder" / "name"
+    victim.write_text("precious")
+    victim.chmod(0o640)
+    file.parent.mkdir()
+    link = file.parent / planted.format(pid=os.getpid())
+    link.symlink_to(victim)
+    monkeypatch.setattr(os, "urandom", bytes)  # even where the name was guessed
+    with contextlib.suppress(FileExistsError):
+        write_whole(str(file), "new", mode=0o644)
+    assert victim.read_text() == "precious"
+    assert victim.stat().st_mode & 0o777 == 0o640
+    assert link.is_symlink()
+    assert not file.is_symlink()
+
+
+@posix
+def test_the_file_has_the_mode_that_is_asked_for(tmp_path: Path) -> None:
+    write_whole(str(tmp_path / "a"), "x", mode=0o664)
+    assert (tmp_path / "a").stat().st_mode & 0o777 == 0o664
+
+
+def test_threads_that_write_one_file_leave_it_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "a.json"
+    met = threading.Barrier(2, timeout=30)
+
+    def replace(draft: str, path: str, *, real: Callable[[str, str], None] = os.replace) -> None:
+        met.wait()  # each has written its draft
+        real(draft, path)
+        assert file.read_text() in texts
+
+    monkeypatch.setattr(os, "replace", replace)
+    texts = ["a" * 100_000, "b" * 1_000]
+    with ThreadPoolExecutor(2) as pool:
+        for _ in range(20):
+            list(pool.map(lambda text: write_whole(str(file), text), texts))
+    assert os.listdir(tmp_path) == ["a.json"]
+
+
+def test_an_interrupted_write_leaves_no_draft(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "replace", stop)
+    with pytest.raises(KeyboardInterrupt):
+        write_whole(str(tmp_path / "a.json"), "new")
+    assert os.listdir(tmp_path) == []
 
 
 def test_a_failed_write_is_an_error_and_the_file_stays(tmp_path: Path) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
 import os
 import threading
 import time
@@ -11,13 +9,13 @@ from typing import TYPE_CHECKING, Literal
 
 from attrs import field, frozen
 
-from commonplace.dirs import write_whole
 from commonplace.errors import UnavailableError, counted
 from commonplace.host.events import logger
 from commonplace.model.reports import Upload
+from commonplace.resilience.json_file import read_json, update_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from commonplace.config.settings import Settings
     from commonplace.model.reports import UploadListener
@@ -36,7 +34,8 @@ class UploadGate:
     key stands, ``named`` whether the configuration asks for this provider, and ``policy`` is the
     setting ``remote.consent``. ``listener`` is called before the first upload; without one
     a warning is logged, and texts are sent. ``never`` says how to prevent it. Answers are kept for
-    all agents and processes.
+    all agents and processes; while they cannot be read, nothing is sent that ``policy`` does not
+    allow.
     """
 
     path: str
@@ -66,7 +65,11 @@ class UploadGate:
             return ""
         if self.policy == "no":
             return f'nothing is sent to {self.host}: remote.consent is "no"'
-        if self._answer() == "no" and self.policy != "yes":
+        if self.policy == "yes":
+            return ""
+        if problem := self._problem():
+            return f"nothing is sent to {self.host}: {problem}"
+        if self._answer() == "no":
             return f"nothing is sent to {self.host}: you said no"
         return ""
 
@@ -79,6 +82,9 @@ class UploadGate:
             return ""
         if self.policy == "no":
             raise UnavailableError(self.refusal, hint="use a provider on this machine, or none")
+        if self.policy == "ask" and self._problem():
+            hint = f"correct {self.path}, or delete it to be asked again"
+            raise UnavailableError(self.refusal, hint=hint)
         # Another thread may wait for an answer just now: a query does not wait with it.
         if not _asking.acquire(blocking=not query):
             raise self._unanswered()
@@ -109,37 +115,45 @@ class UploadGate:
             if upload.declined:
                 raise UnavailableError(self.refusal, hint=_YES)
             raise self._unanswered()
-        self._keep("yes" if answer else "no")
+        problem = self._keep("yes" if answer else "no")
         if not answer:
-            raise UnavailableError(f"nothing is sent to {self.host}: you said no", hint=_YES)
+            but = f" (which is not kept: {problem})" if problem else ""
+            raise UnavailableError(f"nothing is sent to {self.host}: you said no{but}", hint=_YES)
         return ""
 
     def _unanswered(self) -> UnavailableError:
         words = f"nothing is sent to {self.host} before you agree"
         return UnavailableError(words, hint="run `commonplace index`, which asks")
 
-    def _answer(self) -> str:
-        entry = self._entries().get(f"{self.provider} {self.host}")
-        answer = entry.get("answer") if isinstance(entry, dict) else None
-        return answer if isinstance(answer, str) else ""
+    @property
+    def _name(self) -> str:
+        return f"{self.provider} {self.host}"
 
-    def _keep(self, answer: str) -> None:
+    def _answer(self) -> str:
+        entry = read_json(self.path).get(self._name)
+        answer = entry.get("answer") if isinstance(entry, dict) else None
+        return answer if answer in ("yes", "noted", "no") else ""
+
+    def _problem(self) -> str:
+        """Why the answer cannot be read, where there may be one: it may be a no; else ``""``."""
+        try:
+            held = read_json(self.path, strict=True)
+        except UnavailableError as error:
+            return str(error)
+        if self._name in held and not self._answer():
+            return f"{self.path} cannot be read: it has no valid answer for {self._name}"
+        return ""
+
+    def _keep(self, answer: str) -> str:
+        """Keep ``answer``; returns why that is not possible, else ``""``: it is asked again."""
         if answer != "no":
             self._passed.set()
-        entries = {
-            **self._entries(),
-            f"{self.provider} {self.host}": {"answer": answer, "at": round(self.clock())},
-        }
-        with contextlib.suppress(OSError):  # it is asked again
-            write_whole(self.path, json.dumps(entries, indent=1) + "\n")
-
-    def _entries(self) -> Mapping[str, object]:
+        entry = {"answer": answer, "at": round(self.clock())}
         try:
-            with open(self.path, encoding="utf-8") as file:
-                held = json.load(file)
-        except (OSError, ValueError, RecursionError):
-            return {}
-        return held if isinstance(held, dict) else {}
+            update_json(self.path, lambda held: {**held, self._name: entry}, strict=True)
+        except UnavailableError as error:
+            return str(error)
+        return ""
 
 
 def check_ranker(

@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, Any
 
-from commonplace.dirs import write_whole
 from commonplace.embedding.vectors import dims_of
+from commonplace.errors import UnavailableError
 from commonplace.model.tuples import NamedTuple
+from commonplace.resilience.json_file import read_json, update_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -69,8 +70,7 @@ class SpaceLedger:
 
     def entries(self) -> dict[str, dict[str, Any]]:
         """By fingerprint; a missing or invalid file counts as empty."""
-        held = _read_json(self.path)
-        return {key: entry for key, entry in held.items() if isinstance(entry, dict)}
+        return _objects(read_json(self.path))
 
     def length(self, fingerprint: str) -> int | None:
         """How many dimensions the last vectors seen of it had."""
@@ -83,11 +83,15 @@ class SpaceLedger:
 
     def note(self, fingerprint: str, entry: Mapping[str, object]) -> None:
         """Add ``entry`` to what is known. Write errors are ignored."""
-        entries = self.entries()
-        known = entries.get(fingerprint, {})
-        merged = {**known, **entry}
-        if known != merged:
-            _write_json(self.path, {**entries, fingerprint: merged})
+
+        def change(held: dict[str, Any]) -> dict[str, Any] | None:
+            entries = _objects(held)
+            known = entries.get(fingerprint, {})
+            merged = {**known, **entry}
+            return {**entries, fingerprint: merged} if known != merged else None
+
+        with contextlib.suppress(UnavailableError):
+            update_json(self.path, change)
 
 
 class RefusedText(NamedTuple):
@@ -110,24 +114,31 @@ class RefusedTexts:
 
     def of(self, fingerprint: str) -> dict[str, RefusedText]:
         """By the digest of the chunk; a missing or invalid file counts as empty."""
-        held = _read_json(self.path).get(self._index)
-        found = held.get(fingerprint) if isinstance(held, dict) else None
+        return self._texts(read_json(self.path), fingerprint)
+
+    def keep(self, fingerprint: str, texts: Mapping[str, RefusedText]) -> None:
+        """Replace the texts of ``fingerprint`` in this index. Write errors are ignored."""
+
+        def change(held: dict[str, Any]) -> dict[str, Any] | None:
+            if texts == self._texts(held, fingerprint):
+                return None
+            own = held.get(self._index)
+            own = {**(own if isinstance(own, dict) else {}), fingerprint: texts}
+            held[self._index] = {name: found for name, found in own.items() if found}
+            return {name: found for name, found in held.items() if found}
+
+        with contextlib.suppress(UnavailableError):
+            update_json(self.path, change)
+
+    def _texts(self, held: Mapping[str, Any], fingerprint: str) -> dict[str, RefusedText]:
+        own = held.get(self._index)
+        found = own.get(fingerprint) if isinstance(own, dict) else None
         return {
             digest: RefusedText(*said)
             for digest, said in (found.items() if isinstance(found, dict) else ())
             if isinstance(said, list) and len(said) == 2
             if all(isinstance(part, str) for part in said)
         }
-
-    def keep(self, fingerprint: str, texts: Mapping[str, RefusedText]) -> None:
-        """Replace the texts of ``fingerprint`` in this index. Write errors are ignored."""
-        if texts == self.of(fingerprint):
-            return
-        held = _read_json(self.path)
-        own = held.get(self._index)
-        own = {**(own if isinstance(own, dict) else {}), fingerprint: texts}
-        held[self._index] = {name: found for name, found in own.items() if found}
-        _write_json(self.path, {name: found for name, found in held.items() if found})
 
 
 class VectorLength:
@@ -187,19 +198,5 @@ class VectorLength:
         )
 
 
-def _read_json(path: str) -> dict[str, Any]:
-    try:
-        with open(path, encoding="utf-8") as file:
-            import json  # only where there is a file: most indexes need no parser
-
-            held = json.load(file)
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return held if isinstance(held, dict) else {}
-
-
-def _write_json(path: str, held: Mapping[str, object]) -> None:
-    import json
-
-    with contextlib.suppress(OSError):
-        write_whole(path, json.dumps(held))
+def _objects(held: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    return {key: entry for key, entry in held.items() if isinstance(entry, dict)}

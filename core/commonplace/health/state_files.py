@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import time
 from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from commonplace.dirs import is_running
+from commonplace.dirs import DRAFT_ENDING, is_abandoned, is_draft, is_running
 from commonplace.errors import counted
 from commonplace.model.documents import Finding, Fix
 from commonplace.resilience.breaker import recorded
@@ -22,20 +21,11 @@ if TYPE_CHECKING:
     from commonplace.embedding.cache import EmbeddingCache
 
 
-_MIN_AGE_SECONDS = 3_600
-"""Writing one of these files takes milliseconds: an older one was left by a killed process."""
-
 _MAX_ENTRIES = 2_000
 """Entries read from one folder: they take some milliseconds, and no memory has as many."""
 
-_OF_PROCESS = r"\.(?P<pid>[1-9]\d{0,9})(?:-\d+)?"
-_NAMES = {
-    os.path.join("state", "memory"): rf"(?:spaces|refused)\.json{_OF_PROCESS}",
-    os.path.join("state", "memory", "breakers"): rf"[\w-]+(?:\.[\w-]+){{1,2}}{_OF_PROCESS}",
-    os.path.join("state", "memory", "batches"): r"[\w.-]+\.json\.[0-9a-f]{8}",
-    "cache": rf"entry-points-\d+\.txt{_OF_PROCESS}",
-}
-"""By folder, the names of files that are written first and then renamed."""
+_FOLDERS = ("", "breakers", "batches")
+"""The folders below ``memory`` in the state folder in which files are replaced."""
 
 
 def leftovers(
@@ -43,20 +33,14 @@ def leftovers(
 ) -> Iterator[str]:
     """Yield temporary files that no process writes any more; ``now`` is in epoch seconds.
 
-    A file counts if its name is one of ours, it is an hour old, and its process does not run
-    (``lives``). After the clock was set back, no file is old enough for a while.
+    A file counts if :func:`~commonplace.dirs.is_abandoned` says so. After the clock was set
+    back, no file is old enough for a while.
     """
-    for location, pattern in _NAMES.items():
-        base, _, below = location.partition(os.sep)
-        folder = os.path.join(state_dir if base == "state" else cache_dir, below)
-        ours = re.compile(pattern)
-        for entry in _entries(folder):
-            match = ours.fullmatch(entry.name)
-            if match is None or not _is_old(entry, now):
-                continue
-            pid = match.groupdict().get("pid")
-            if pid is None or not lives(int(pid)):
-                yield entry.path
+    memory = os.path.join(state_dir, "memory")
+    for folder in (*(os.path.join(memory, name) for name in _FOLDERS), cache_dir):
+        for path in _named_as_drafts(folder):
+            if is_abandoned(path, now=now, lives=lives):
+                yield path
 
 
 def delete_files(files: Iterable[str]) -> int:
@@ -76,22 +60,14 @@ def tidy(settings: Settings, clock: Callable[[], float]) -> None:
     delete_files(leftovers(settings.state_dir, settings.cache_dir, now=clock()))
 
 
-def _entries(folder: str) -> Iterator[os.DirEntry[str]]:
+def _named_as_drafts(folder: str) -> Iterator[str]:
     try:
         with os.scandir(folder) as entries:
-            yield from islice(entries, _MAX_ENTRIES)
+            for entry in islice(entries, _MAX_ENTRIES):
+                if entry.name.endswith(DRAFT_ENDING):
+                    yield entry.path
     except OSError:
         return
-
-
-def _is_old(entry: os.DirEntry[str], now: float) -> bool:
-    try:
-        # A symbolic link is never ours.
-        return entry.is_file(follow_symlinks=False) and (
-            now - entry.stat(follow_symlinks=False).st_mtime >= _MIN_AGE_SECONDS
-        )
-    except OSError:
-        return False
 
 
 _SHARED = ("embeddings.sqlite", "spaces.json", "refused.json", "uploads.json")
@@ -135,7 +111,7 @@ def _whole(path: str) -> list[str]:
 
 
 def _breakers(folder: str, now: float) -> Finding:
-    paths = [path for path in _files(folder) if not path.rpartition(".")[2].isdecimal()]
+    paths = [path for path in _files(folder) if not is_draft(os.path.basename(path))]
     records = {path: recorded(path) for path in paths}
     stale = [
         path

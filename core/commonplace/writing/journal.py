@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 from contextlib import suppress
+from functools import cached_property, lru_cache
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -21,12 +23,16 @@ from commonplace.model.tuples import NamedTuple
 from commonplace.writing.notefile import comparable, shown, split_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from typing import BinaryIO
 
     from commonplace.model.receipts import Origin
 
 VERSION = 1
 _BLOCK = 1 << 16
+_TAIL = 1 << 12
+_SHARED = 4
+"""Journals whose changes are kept in memory: most processes have one workspace."""
 _CUT_SHORT = b" (cut short)"
 
 
@@ -60,13 +66,86 @@ class History(list[Entry]):
     """The changes that were made, oldest first.
 
     ``lines`` are the numbers of their lines by their ids, ``damaged`` those of lines that cannot be
-    read.
+    read. A journal hands out the same history to several readers: none of them changes it.
     """
 
+    def __init__(
+        self,
+        entries: Iterable[Entry] = (),
+        lines: Mapping[str, int] | None = None,
+        damaged: Iterable[int] = (),
+    ) -> None:
+        super().__init__(entries)
+        self.lines: dict[str, int] = dict(lines or {})
+        self.damaged: list[int] = list(damaged)
+
+    @cached_property
+    def undone(self) -> frozenset[str]:
+        """The ids of the changes that were undone, if their undo was not undone in turn."""
+        undone: set[str] = set()
+        for entry in reversed(self):  # an undo is later than what it undoes
+            if entry.receipt.undoes and entry.receipt.id not in undone:
+                undone.add(entry.receipt.undoes)
+        return frozenset(undone)
+
+
+class _Reading:
+    """How far a journal was read, and what stands there; extended by what was appended since."""
+
     def __init__(self) -> None:
-        super().__init__()
-        self.lines: dict[str, int] = {}
-        self.damaged: list[int] = []
+        self.history = History()
+        self._pending: dict[str, Entry] = {}
+        self._number = 0
+        self._stamp: tuple[int, int, int, int] | None = None
+        self._end = 0
+        self._tail = b""
+
+    def extends_to(self, file: BinaryIO) -> bool:
+        """Whether all that was read still stands in ``file``, as far as its end tells."""
+        stamp = _stamp_of(file)
+        if self._stamp is None or stamp[:2] != self._stamp[:2]:
+            return False
+        if stamp == self._stamp:
+            return True
+        # An editor may have written into the same file: nothing is appended where lines have moved.
+        file.seek(self._end - len(self._tail))
+        return stamp[2] > self._stamp[2] and file.read(len(self._tail)) == self._tail
+
+    def read(self, file: BinaryIO) -> History:
+        """Read the whole lines after those that were read."""
+        stamp = _stamp_of(file)
+        if stamp == self._stamp:
+            return self.history
+        history = History(self.history, self.history.lines, self.history.damaged)
+        file.seek(self._end)
+        for line in file:
+            if not line.endswith(b"\n"):
+                break  # the next record makes a line of it
+            self._number += 1
+            self._end += len(line)
+            self._tail = line[-_TAIL:]
+            self._take(line, history)
+        self._stamp = stamp
+        self.history = history
+        return history
+
+    def _take(self, line: bytes, history: History) -> None:
+        if not _is_record(line[:-1]):
+            return
+        record = _parsed(line)
+        if record is None:
+            history.damaged += [self._number] if self._number > 1 else []  # the head is no change
+        elif isinstance(record, Entry):
+            self._pending[record.receipt.id] = record
+            history.lines[record.receipt.id] = self._number
+        elif (made := self._pending.pop(record.get("done", ""), None)) is not None:
+            history.append(made)
+
+
+def _stamp_of(file: BinaryIO) -> tuple[int, int, int, int]:
+    """Device, inode, size in bytes and time of the last change in ns."""
+    status = os.fstat(file.fileno())
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
 class JournalError(OSError):
@@ -79,6 +158,8 @@ class Journal:
     def __init__(self, path: str, workspace: str) -> None:
         self.path = path
         self._workspace = workspace
+        self._lock = threading.Lock()
+        self._reading = _Reading()
 
     def intend(self, entry: Entry) -> None:
         """Record a change that is about to be made, and flush it; raises ``OSError``."""
@@ -126,26 +207,17 @@ class Journal:
     def entries(self) -> History:
         """All changes that were made; one that nothing is known of is left out.
 
-        Raises ``OSError``.
+        What was read before is not read again. Raises ``OSError``.
         """
-        found: dict[str, Entry] = {}
-        history = History()
         try:
-            with open(self.path, "rb") as file:
-                for number, line in enumerate(file, 1):
-                    if not line.endswith(b"\n") or not _is_record(line[:-1]):
-                        continue
-                    record = _parsed(line)
-                    if record is None:
-                        history.damaged += [number] if number > 1 else []  # the head is no change
-                    elif isinstance(record, Entry):
-                        found[record.receipt.id] = record
-                        history.lines[record.receipt.id] = number
-                    elif (made := found.pop(record.get("done", ""), None)) is not None:
-                        history.append(made)
+            with self._lock, open(self.path, "rb") as file:
+                reading = self._reading if self._reading.extends_to(file) else _Reading()
+                self._reading = _Reading()  # for a failure half way
+                history = reading.read(file)
+                self._reading = reading
+                return history
         except FileNotFoundError:
-            pass
-        return history
+            return History()
 
     def _append(self, record: dict[str, Any], *, flush: bool = False) -> None:
         try:
@@ -200,6 +272,17 @@ def journal_path(state_dir: str, workspace: str) -> str:
     """Where the journal of ``workspace`` is; all agents that share the folder share it."""
     key = sha256(os.fsencode(os.path.realpath(workspace))).hexdigest()[:16]
     return os.path.join(state_dir, "memory", "journals", f"{key}.jsonl")
+
+
+def shared_journal(state_dir: str, workspace: str) -> Journal:
+    """The journal of ``workspace`` for all writers of this process.
+
+    Many of them make one change each: it is not read from its beginning for each.
+    """
+    return _journal_at(journal_path(state_dir, workspace), workspace)
+
+
+_journal_at = lru_cache(maxsize=_SHARED)(Journal)
 
 
 def _last_byte(descriptor: int, size: int) -> bytes:

@@ -32,7 +32,7 @@ def find_receipt(entries: History, id_: str) -> Entry:
         undoable = (
             entry
             for entry in reversed(entries)
-            if not entry.receipt.undoes and not is_undone(entries, entry.receipt.id)
+            if not entry.receipt.undoes and entry.receipt.id not in entries.undone
         )
         last = next(undoable, None)
         line = entries.lines[last.receipt.id] if last is not None else 0
@@ -59,7 +59,7 @@ def find_receipt(entries: History, id_: str) -> Entry:
     return (exact or found)[0]
 
 
-def undone_note(entries: Sequence[Entry], entry: Entry, base: bytes | None) -> bytes | None:
+def undone_note(entries: History, entry: Entry, base: bytes | None) -> bytes | None:
     """The bytes of the note without the change ``entry``; ``None``: no file.
 
     ``entries`` are all changes, oldest first. Raises
@@ -67,7 +67,7 @@ def undone_note(entries: Sequence[Entry], entry: Entry, base: bytes | None) -> b
     and where the encoding that the note has now does not fit them.
     """
     receipt = entry.receipt
-    if is_undone(entries, receipt.id):
+    if receipt.id in entries.undone:
         raise WriteRefusedError(
             f"the change {receipt.id} is undone already",
             kind="undone",
@@ -98,12 +98,6 @@ def undone_note(entries: Sequence[Entry], entry: Entry, base: bytes | None) -> b
         return _of_digest(restored, entry)
     # What cannot be read is restored all the same: no text of it is taken for another.
     return restored.data() if note.encoding else restored.restored()
-
-
-def is_undone(entries: Sequence[Entry], id_: str) -> bool:
-    """Whether a change was undone, and its undo was not."""
-    undos = [one.receipt.id for one in entries if one.receipt.undoes == id_]
-    return any(not is_undone(entries, undo) for undo in undos)
 
 
 _FORMS = (

@@ -22,7 +22,7 @@ from commonplace.writing.entries import (
     similar_entries,
     superseded,
 )
-from commonplace.writing.journal import Journal, journal_path, origin_of_lines
+from commonplace.writing.journal import origin_of_lines, shared_journal
 from commonplace.writing.notefile import NoteFile, Places, check_workspace, read_note
 from commonplace.writing.screening import (
     checked_heading,
@@ -104,7 +104,7 @@ class Writer:
         self._changer = Changer(
             settings.workspace,
             settings.search.notes.rules,
-            Journal(journal_path(settings.state_dir, settings.workspace), settings.workspace),
+            shared_journal(settings.state_dir, settings.workspace),
             veto=memory.host.veto,
             clock=clock,
         )

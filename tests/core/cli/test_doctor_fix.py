@@ -148,7 +148,7 @@ def test_each_fix_is_reported(fix: Callable[..., Ran], index: Path) -> None:
     )
     for number in range(3):
         Path(f"{index}.damaged-2026010{number}T000000Z").write_text("no index")
-    left = index.parent / "spaces.json.999999999"
+    left = index.parent / ".commonplace-999999999-0123abcd.tmp"
     left.write_text("{")
     os.utime(left, (LONG_AGO, LONG_AGO))
     torn = index.parent / "breakers" / "openai.query"

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import stat
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -162,16 +165,58 @@ def test_a_query_does_not_wait_for_an_answer_to_another_question(
 
 
 @pytest.mark.parametrize(
-    "held", ["", "[]", "{", '{"vendor https://api.vendor.test": 5}', "[" * 9999]
+    "held",
+    [
+        *("", "[]", "{", "[" * 9999),
+        *('{"vendor https://api.vendor.test": 5}', '{"vendor https://api.vendor.test": {}}'),
+        '{"vendor https://api.vendor.test": {"answer": "perhaps", "at": 5}}',
+    ],
 )
-def test_a_damaged_record_is_none(
+def test_a_record_that_cannot_be_read_may_hold_a_no(
     gate: Callable[..., UploadGate], tmp_path: Path, held: str
 ) -> None:
     path = tmp_path / "memory" / "uploads.json"
     path.parent.mkdir()
     path.write_text(held)
-    gate(True).check(1)
-    assert gate(False).is_open()
+    asks = gate(True)
+    for closed in (asks, gate("silent")):
+        assert not closed.is_open()
+        assert "uploads.json cannot be read" in closed.refusal
+        with pytest.raises(UnavailableError, match="cannot be read") as caught:
+            closed.check(1)
+        assert caught.value.hint == f"correct {path}, or delete it to be asked again"
+    assert asked(asks) == []
+    assert path.read_text() == held
+    assert gate(True, policy="yes").check(1) == ""
+    path.unlink()
+    assert gate(True).check(1) == ""
+
+
+def test_the_answers_of_processes_that_ask_at_once_are_all_kept(
+    gate: Callable[..., UploadGate], tmp_path: Path
+) -> None:
+    begin = threading.Barrier(6, timeout=30)
+
+    def answer(number: int) -> None:
+        begin.wait()
+        asking = gate(number % 2 == 0, host=f"https://{number}.test")
+        with contextlib.suppress(UnavailableError):
+            # Not check: within one process, questions are asked one by one.
+            asking._ask(1, query=False)
+
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(answer, range(6)))
+    held = json.loads((tmp_path / "memory" / "uploads.json").read_text())
+    answers = {name: entry["answer"] for name, entry in held.items()}
+    assert answers == {
+        f"vendor https://{number}.test": "no" if number % 2 else "yes" for number in range(6)
+    }
+
+
+def test_a_no_that_cannot_be_kept_says_so(gate: Callable[..., UploadGate], tmp_path: Path) -> None:
+    (tmp_path / "memory").write_text("no folder")
+    with pytest.raises(UnavailableError, match=r"you said no .which is not kept: .*written"):
+        gate(False).check(1)
 
 
 def test_the_record_holds_no_key_and_is_for_its_owner_alone(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
@@ -42,7 +44,7 @@ def test_no_key_and_no_address_is_kept_and_no_other_user_may_read(tmp_path: Path
     assert "tops3cret" not in text
     assert "hidden" not in text
     assert path.stat().st_mode & 0o777 == 0o600
-    assert [entry.name for entry in tmp_path.iterdir()] == ["spaces.json"]
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["spaces.json", "spaces.json.lock"]
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"f": 1}', "[" * 5000])
@@ -53,6 +55,19 @@ def test_a_damaged_file_knows_nothing_and_is_written_again(tmp_path: Path, text:
     assert ledger.entries() == {}
     ledger.note("f", {"provider": "p"})
     assert ledger.entries() == {"f": {"provider": "p"}}
+
+
+def test_agents_that_note_at_once_lose_nothing_of_one_another(tmp_path: Path) -> None:
+    begin = threading.Barrier(6, timeout=30)
+
+    def note(number: int) -> None:
+        begin.wait()
+        SpaceLedger(str(tmp_path / "spaces.json")).note_length(f"f{number}", number + 1)
+
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(note, range(6)))
+    ledger = SpaceLedger(str(tmp_path / "spaces.json"))
+    assert [ledger.length(f"f{number}") for number in range(6)] == [1, 2, 3, 4, 5, 6]
 
 
 def test_a_folder_that_cannot_be_written_is_no_harm(tmp_path: Path) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import stat
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
@@ -30,7 +32,21 @@ def test_each_index_and_fingerprint_has_its_own(tmp_path: Path) -> None:
     assert mine.of("f") == {}
     assert mine.of("g") == {"2": TWO}
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert [entry.name for entry in path.parent.iterdir()] == ["refused.json"]
+    names = sorted(entry.name for entry in path.parent.iterdir())
+    assert names == ["refused.json", "refused.json.lock"]
+
+
+def test_indexes_that_keep_at_once_lose_nothing_of_one_another(tmp_path: Path) -> None:
+    path = str(tmp_path / "refused.json")
+    begin = threading.Barrier(6, timeout=30)
+
+    def keep(number: int) -> None:
+        begin.wait()
+        RefusedTexts(path, f"i{number}").keep("f", {"1": ONE})
+
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(keep, range(6)))
+    assert [RefusedTexts(path, f"i{number}").of("f") for number in range(6)] == [{"1": ONE}] * 6
 
 
 def test_nothing_to_remember_makes_no_file(tmp_path: Path) -> None:

@@ -14,12 +14,11 @@ HOUR = 3_600
 DEAD, ALIVE = 4711, 4712
 
 OURS = [
-    "state/memory/spaces.json.4711",
-    "state/memory/refused.json.4711",
-    "state/memory/breakers/openai.document.4711",
-    "state/memory/breakers/main.builtin.search.4711",
-    "state/memory/batches/b-1.json.0123abcd",
-    "cache/entry-points-012.txt.4711-987654321",
+    "state/memory/.commonplace-4711-0123abcd.tmp",
+    "state/memory/.commonplace-4711-9876fedc.tmp",
+    "state/memory/breakers/.commonplace-4711-0123abcd.tmp",
+    "state/memory/batches/.commonplace-4711-0123abcd.tmp",
+    "cache/.commonplace-4711-0123abcd.tmp",
 ]
 NOT_OURS = [
     "state/memory/spaces.json",
@@ -27,12 +26,14 @@ NOT_OURS = [
     "state/memory/embeddings.sqlite-wal",
     "state/memory/notes.4711",
     "state/memory/spaces.json.bak",
-    "state/memory/spaces.json.0",
+    "state/memory/spaces.json.20260801",
+    "state/memory/spaces.json.lock",
+    "state/memory/.commonplace-4711-0123abcd.tmp.md",
     "state/memory/breakers/main.builtin.search",
     "state/memory/batches/b-1.json",
     "cache/entry-points-012.txt",
     "cache/something.4711",
-    "state/4711",
+    "state/.commonplace-4711-0123abcd.tmp",
 ]
 
 
@@ -58,7 +59,7 @@ def test_an_old_file_of_ours_without_its_process_is_found(place: Path) -> None:
 
 
 def test_what_a_living_process_writes_is_left(place: Path) -> None:
-    assert found(place, alive=DEAD) == {"state/memory/batches/b-1.json.0123abcd"}
+    assert found(place, alive=DEAD) == set()
 
 
 def test_what_is_young_is_left_and_so_is_all_after_the_clock_was_set_back(place: Path) -> None:
@@ -69,8 +70,8 @@ def test_what_is_young_is_left_and_so_is_all_after_the_clock_was_set_back(place:
 def test_links_and_folders_are_not_ours(place: Path) -> None:
     memory = place / "state/memory"
     target = memory / "notes.4711"
-    (memory / "spaces.json.4713").mkdir()
-    (memory / "spaces.json.4714").symlink_to(target)
+    (memory / ".commonplace-4713-00000000.tmp").mkdir()
+    (memory / ".commonplace-4714-00000000.tmp").symlink_to(target)
     assert found(place) == set(OURS)
 
 
@@ -86,7 +87,7 @@ def test_folders_that_are_not_there_hold_nothing(tmp_path: Path) -> None:
 
 
 def test_a_process_that_is_asked_for_by_its_number(place: Path) -> None:
-    mine = place / f"state/memory/spaces.json.{os.getpid()}"
+    mine = place / f"state/memory/.commonplace-{os.getpid()}-00000000.tmp"
     mine.write_text("half of it")
     os.utime(mine, (NOW - 2 * HOUR, NOW - 2 * HOUR))
     files = set(leftovers(str(place / "state"), str(place / "cache"), now=NOW))

@@ -97,7 +97,7 @@ def test_temporary_files_go_with_the_next_sync(world: World) -> None:
     memory = world.open()
     memory.sync()
     folder = (world.root / memory.status().db_path).parent
-    old, young = folder / "spaces.json.999999999", folder / "refused.json.999999998"
+    old, young = (folder / f".commonplace-999999999-{digits * 8}.tmp" for digits in "01")
     for file in (old, young):
         file.write_text("{")
     os.utime(old, (1_000_000_000, 1_000_000_000))

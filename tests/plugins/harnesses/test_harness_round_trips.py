@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -182,6 +184,34 @@ def test_installing_and_uninstalling_leaves_the_same_bytes(
         assert all(os.stat(p).st_mode & 0o777 == 0o640 for p in paths if os.path.exists(p))
 
     round_trip()
+
+
+def test_installations_at_once_lose_nothing_that_another_found(tmp_path: Path) -> None:
+    record = str(tmp_path / "state" / "made.json")
+    begin = threading.Barrier(6, timeout=30)
+
+    def files_and_target(number: int) -> tuple[HarnessFiles, Target]:
+        home = str(tmp_path / str(number))
+        setup = Setup(("/opt/commonplace",), (), "memory", "user", home, {"HOME": home})
+        files = HarnessFiles(home, record, follow_links=False, new_mode=0o600)
+        return files, HARNESSES["cursor"].targets(setup)[0]
+
+    def install(number: int) -> None:
+        files, target = files_and_target(number)
+        put(target.paths[-1], "{}\n")
+        begin.wait()
+        files.apply(files.installed(target))
+
+    def uninstall(number: int) -> str:
+        files, target = files_and_target(number)
+        begin.wait()
+        files.apply(files.uninstalled(target))
+        return read(target.paths[-1])
+
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(install, range(6)))
+        assert list(pool.map(uninstall, range(6))) == ["{}\n"] * 6
+    assert read(record) == "{}\n"
 
 
 def put(path: str, text: str | None) -> None:

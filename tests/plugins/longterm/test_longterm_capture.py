@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -176,6 +178,19 @@ def test_a_file_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:
     Cursor(str(tmp_path / "file" / "cursors.json")).move("x", said("a"), 1)
     Cursor(str(tmp_path / "none.json")).move("x", [], 0)
     assert not os.path.exists(tmp_path / "none.json")
+
+
+def test_agents_that_read_at_once_lose_no_position_of_one_another(tmp_path: Path) -> None:
+    path = str(tmp_path / "cursors.json")
+    begin = threading.Barrier(6, timeout=30)
+
+    def move(number: int) -> None:
+        begin.wait()
+        Cursor(path).move(str(number), said("a", "b"), 2)
+
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(move, range(6)))
+    assert [Cursor(path).start(str(number), said("a", "b")) for number in range(6)] == [2] * 6
 
 
 def test_many_conversations_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

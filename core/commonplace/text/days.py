@@ -9,6 +9,7 @@ import re
 from calendar import monthrange
 from datetime import date, timedelta
 from functools import cache, lru_cache
+from itertools import permutations
 from typing import TYPE_CHECKING
 
 from commonplace.model.tuples import NamedTuple
@@ -28,6 +29,7 @@ Days = tuple[str, str]
 """First and last day (ISO); without the year, ``-05-07``, where every year will do."""
 
 _HALF_LIFE_DAYS, _BEYOND, _OF_ONE_DAY = 5, 0.75, 1.5
+_WEEK = 7
 
 _MOST = 8
 _LONGEST = 1_000
@@ -127,7 +129,32 @@ def times_of(text: str, today: Callable[[], date]) -> list[Time]:
             continue
     if len(text) <= _LONGEST:
         found += _relative(text, today)
-    return found
+    return _narrowed(found, text) if len(found) > 1 else found
+
+
+def _narrowed(times: list[Time], text: str) -> list[Time]:
+    """``times``, of which two that name one, as "on Tuesday last week" does, both have its days."""
+    for inner, outer in permutations(times, 2):
+        words = re.findall(r"\w+", text[inner.start : inner.end].lower())
+        if days := _inside(inner.days, outer.days, weekday=not WEEKDAYS.keys().isdisjoint(words)):
+            both = inner, outer
+            return [time._replace(days=days) if time in both else time for time in times]
+    return times
+
+
+def _inside(inner: Days, outer: Days, *, weekday: bool) -> Days | None:
+    """Where in the year or week ``outer`` a month without year or a weekday lies."""
+    (first, last), (begin, end) = inner, outer
+    if begin[0] == "-":
+        return None
+    if first[0] == "-":
+        whole = (begin[4:], end[4:]) == ("-01-01", "-12-31") and begin[:4] == end[:4]
+        return (begin[:4] + first, begin[:4] + last) if whole else None
+    if not weekday or first != last or _number(end) - _number(begin) != _WEEK - 1:
+        return None
+    start = date.fromisoformat(begin)
+    day = (start + timedelta((date.fromisoformat(first) - start).days % _WEEK)).isoformat()
+    return day, day
 
 
 def is_only_a_time(text: str) -> bool:

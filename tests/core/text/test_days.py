@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 
 from commonplace.text.analyse import make_analyser
 from commonplace.text.dates import RELATIVE, days_of
-from commonplace.text.days import is_only_a_time, may_be_seen_from_today, named_days, read_times
+from commonplace.text.days import (
+    Days,
+    is_only_a_time,
+    may_be_seen_from_today,
+    named_days,
+    read_times,
+)
 from commonplace.text.query import may_name_days, parse_query
 
 TODAY = date(2026, 11, 23)
@@ -254,3 +260,21 @@ def test_words_seen_from_today_are_not_searched_for_beside_others() -> None:
     assert not listed
     assert {"last", "week"} <= _read('"last week" standup')[0]
     assert {"last", "year"} <= _read("the trip last year")[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("what did we deploy on Tuesday last week", ("2026-11-17", "2026-11-17")),
+        ("was war letzte Woche am Dienstag", ("2026-11-17", "2026-11-17")),
+        ("last year in March", ("2025-03-01", "2025-03-31")),
+        ("in 2024, the trip in May", ("2024-05-01", "2024-05-31")),
+    ],
+)
+def test_a_weekday_and_a_week_or_a_month_and_a_year_are_one_time(text: str, days: Days) -> None:
+    assert named_days(text, lambda: TODAY) == (days,)
+
+
+def test_other_times_stay_two() -> None:
+    assert len(named_days("yesterday and last week", lambda: TODAY)) == 2
+    assert len(named_days("in May and in June", lambda: TODAY)) == 2

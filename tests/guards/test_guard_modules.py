@@ -19,8 +19,9 @@ MOST_LINES = 400
 # and a scan of some paths, and a sync of them, which are imported only by who watches;
 # and reordering by a judge of relevance, for two of our rankers and those of others;
 # and what is known of languages: words for times, letters, words that say nothing;
-# and what a failure of a plugin is called, with the library that it lacks.
-MOST_FILES_OF_CORE = 205
+# and what a failure of a plugin is called, with the library that it lacks;
+# and a search for a chat of several people, which is imported only by one.
+MOST_FILES_OF_CORE = 206
 MOST_FILES_OF_TESTING = 23  # one on running laws, one on threads and processes, three of such laws
 MOST_OF_AN_ADAPTER = 60  # lines of code: an SDK's own ideas belong in the SDK
 

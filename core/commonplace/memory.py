@@ -22,6 +22,7 @@ from commonplace.config.settings import may_have_provider
 from commonplace.errors import MemoryClosedError
 from commonplace.index.planning import documents_of
 from commonplace.resilience.deadline import NEVER, Deadline
+from commonplace.search.choosing import seen_by
 from commonplace.search.search import SEARCH_SECONDS, Searcher, make_searcher
 from commonplace.text.query import check_numbers, check_search, check_texts
 
@@ -207,7 +208,8 @@ class Memory:
         ``min_score`` (0..1: whatever scores less is left out) default to the keys
         ``query.maxResults`` and ``query.minScore``. An empty index is built first, with reports to
         ``progress``; a few changed files are indexed before the search, and further ones are
-        counted in ``stale``. ``session_key`` names the chat, as some backends serve not every one.
+        counted in ``stale``. ``session_key`` names the chat: for a group or channel ``MEMORY.md``
+        and conversations are as if not there, and some backends do not serve every chat.
 
         The answer takes ``timeout`` seconds at most, that of plugins around it included; without it
         30, apart from a first index and from plugins, which have limits of their own. A query not
@@ -232,7 +234,7 @@ class Memory:
         rewritten = self.host.rewrite_query(query, until, notes) if listened else query
         request = steps.request(rewritten, max_results, sources=sources, session_key=session_key)
         asked = request.query.keyword
-        search = self._backends().search_of(
+        whole = self._backends().search_of(
             request.query,
             until,
             update=sync.on_search and bool(asked.should or asked.listed),
@@ -241,6 +243,7 @@ class Memory:
             progress=progress,
             changed=self._sync_service.changed if self._sync_service else None,
         )
+        search = seen_by(session_key, whole)
         search.update()
         answer = steps.ask(search, request)
         rank = partial(steps.rank, request=request, now=self._clock(), deadline=end or NEVER)
@@ -340,10 +343,8 @@ class Memory:
         with self._opening:
             self.closed, service = True, self._sync_service
             backends, self._backend = self._backend, None
-        for part in (service, backends):
-            if part is not None:
-                part.close()
-        for close in reversed(self._closing):
+        parts = [part.close for part in (service, backends) if part is not None]
+        for close in (*parts, *reversed(self._closing)):
             close()
 
     def _check_open(self) -> None:
@@ -369,9 +370,8 @@ class Memory:
         with self._opening:
             self._check_open()
             if self._backend is None:
-                given = self.host, self.settings, self._sources, self._analyser
                 self._backend = make_backends(
-                    *given,
+                    *(self.host, self.settings, self._sources, self._analyser),
                     lambda: self._embedding().service(),
                     vectors_expected=may_have_provider(self.settings, self._env),
                     unasked=self._unasked,

@@ -152,6 +152,7 @@ from commonplace.model.plugins import WrongValueError as WrongValueError
 from commonplace.model.plugins import hookimpl as hookimpl
 from commonplace.model.plugins import setting as setting
 from commonplace.model.prompt import fenced as fenced
+from commonplace.model.prompt import unfenced as unfenced
 from commonplace.model.receipts import Lines as Lines
 from commonplace.model.receipts import Origin as Origin
 from commonplace.model.receipts import Receipt as Receipt

@@ -6,7 +6,7 @@ import asyncio
 import re
 from typing import TYPE_CHECKING, Any
 
-from commonplace.plugin import CommonplaceError, reason_of
+from commonplace.plugin import CommonplaceError, reason_of, unfenced
 from commonplace_adapters.extras import extra
 from commonplace_adapters.remembering import remember_all
 
@@ -47,7 +47,7 @@ class MemoryService(BaseMemoryService):
         try:
             result = await asyncio.to_thread(tools.search, query)
         except CommonplaceError as error:
-            refused = _entry(f"Memory did not answer: {reason_of(error)}")
+            refused = _entry(f"Memory did not answer: {unfenced(reason_of(error))}")
             return SearchMemoryResponse(memories=[refused])
         entries = [
             _entry(

@@ -12,7 +12,7 @@ import sys
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from commonplace import MemoryDisabledError
-from commonplace.plugin import CommonplaceError, reason_of
+from commonplace.plugin import CommonplaceError, reason_of, unfenced
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -122,7 +122,7 @@ def _session_start(harness: str, event: str, context: Context) -> str:
     except Exception as error:  # noqa: BLE001 - the session must begin, whatever is wrong here
         failure = f"{type(error).__name__}: {error}"
     if failure:
-        text = f"The user's memory is not available in this session: {failure}"
+        text = f"The user's memory is not available in this session: {unfenced(failure)}"
     if harness == "cursor":
         answer: dict[str, object] = {"additional_context": text}
     else:

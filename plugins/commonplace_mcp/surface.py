@@ -18,6 +18,7 @@ from commonplace.plugin import (
     memory_get_tool,
     memory_search_tool,
     reason_of,
+    unfenced,
 )
 
 if TYPE_CHECKING:
@@ -161,7 +162,7 @@ class Surface:
         try:
             _, tools = self._tools(agent)
         except CommonplaceError as error:
-            text = f"Memory is not available: {reason_of(error)}"
+            text = f"Memory is not available: {unfenced(reason_of(error))}"
             return text_result(self._suggesting(text, agent), failed=True)
         answer = tools.call(str(name), {} if given is None else given, progress=progress)
         # Other texts are notes, in which nothing is ours to complete.
@@ -186,7 +187,7 @@ class Surface:
             return None  # the call says why
         if not note.text:
             return None
-        where = f"{note.path}, lines {note.start_line} to {note.end_line}"
+        where = f"{unfenced(note.path)}, lines {note.start_line} to {note.end_line}"
         shown = note.text if len(note.text) <= LONGEST_SHOWN else note.text[:LONGEST_SHOWN] + "…"
         message = f"Delete these lines from memory ({where})?\n\n{shown}"
         return Question(arguments, note.text, message)
@@ -229,7 +230,7 @@ class Surface:
             if len(page) == PAGE:
                 return page, f"{last_on_page[0]}:{last_on_page[1]}"
             uri = f"memory://{self._host(self.agents[last[0]])}/{quote(last[1])}"
-            page.append({"uri": uri, "name": last[1], "mimeType": "text/markdown"})
+            page.append({"uri": uri, "name": unfenced(last[1]), "mimeType": "text/markdown"})
         return page, None
 
     def _notes(self, after: tuple[int, str]) -> Iterator[tuple[int, str]]:
@@ -320,7 +321,7 @@ class Surface:
 
 
 def _unavailable(error: CommonplaceError) -> RefusedError:
-    return RefusedError(f"Memory is not available: {reason_of(error)}")
+    return RefusedError(f"Memory is not available: {unfenced(reason_of(error))}")
 
 
 def text_result(text: str, *, failed: bool) -> Json:

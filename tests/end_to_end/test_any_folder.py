@@ -129,7 +129,7 @@ def test_the_title_of_a_note_is_its_outermost_heading(memory: Memory) -> None:
 def test_no_note_has_letters_that_no_file_has(memory: Memory) -> None:
     text = memory.get("Café.md").text
     assert text == "Le café ouvre à huit heures, réservé pour Zoé."
-    assert any("Old.md could not be read" in note for note in memory.search("crane").notes)
+    assert any("Old.md' could not be read" in note for note in memory.search("crane").notes)
 
 
 def test_what_can_be_searched_can_be_read_and_nothing_else(memory: Memory, filled: Path) -> None:

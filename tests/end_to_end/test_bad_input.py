@@ -172,8 +172,8 @@ def test_folders_and_notes_that_cannot_be_read_are_named(
         note.chmod(0o644)
     assert (index.code, "1 added" in index.out) == (3, True), index
     assert "2026-10-03.md" in search.went_well()
-    for ran in (index, search):
-        assert "note: MEMORY.md could not be read: Permission denied\n" in ran.err
+    for ran, name in ((index, "MEMORY.md"), (search, "'MEMORY.md'")):
+        assert f"note: {name} could not be read: Permission denied\n" in ran.err
         assert "note: memory/projects" in ran.err
     assert "MEMORY.md cannot be read: Permission denied" in refused
     sandbox.run("index").went_well()  # a search waits for this as long as a busy machine allows

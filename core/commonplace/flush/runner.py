@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from commonplace.errors import CallerError, CommonplaceError, UnavailableError, reason_of
 from commonplace.flush.plan import asked
+from commonplace.model.prompt import unfenced
 from commonplace.model.tools import ToolDefinition
 from commonplace.model.tuples import NamedTuple, Record
 from commonplace.tools.answers import lines_read
@@ -131,7 +132,7 @@ class FlushTools:
                 return self._append(checked(self._write, arguments))
             raise CallerError(f"there is no tool {name[:80]!r}", hint="the tools: read, write")
         except CommonplaceError as error:
-            return f"Nothing was done: {reason_of(error)}."
+            return f"Nothing was done: {unfenced(reason_of(error))}."
 
     def _append(self, given: dict[str, Any]) -> str:
         path, text = self._plan.path, given["content"].strip()
@@ -150,7 +151,7 @@ class FlushTools:
                 raise
             self._failed.pop(text, None)
             self.written.append(text)
-        return f"Appended to {path}. {word}".rstrip()
+        return unfenced(f"Appended to {path}. {word}")
 
 
 class _Call(NamedTuple):

@@ -1,4 +1,4 @@
-"""The chunks that are nearest to a query, and those of the days that it names."""
+"""The chunks nearest to a query, those of the days that it names, and what a chat may count."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, cast
 from commonplace.errors import DeadlineExceededError, counted
 from commonplace.index.bm25 import of_days
 from commonplace.index.rescoring import with_finite_scores
-from commonplace.model.search import Arm, Fallback, Found
+from commonplace.model.search import Arm, Fallback, Found, KeywordQuery, Where
+from commonplace.model.tools import is_direct, is_private
 from commonplace.protocols.contexts import USUAL_ARMS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from commonplace.embedding.service import EmbeddingService
-    from commonplace.model.search import KeywordQuery, Phrase, Query, StoredChunk, Where
+    from commonplace.model.search import KeywordMatches, Phrase, Query, StoredChunk
     from commonplace.protocols.contexts import Arms
     from commonplace.protocols.parts import DayStore, Store, VectorStore
     from commonplace.resilience.deadline import Deadline
@@ -169,3 +170,27 @@ def with_days(
 def _shown(first: str, last: str) -> str:
     first, last = first.lstrip("-"), last.lstrip("-")
     return first if first == last else f"{first} to {last}"
+
+
+_COUNTED = 40
+"""A word that so many chunks have is no secret of the private ones among them."""
+
+
+def counted_for(
+    chat: str, store: Store, matches: KeywordMatches, where: Where, deadline: Deadline
+) -> KeywordMatches:
+    """``matches`` with the holders that ``chat`` may see; a direct one sees all.
+
+    Stores count whatever the filters, and by these counts scores would show which words private
+    documents have. What 40 chunks hold that may be seen keeps its count.
+    """
+    if is_direct(chat):
+        return matches
+    seen = Where(not_paths=where.not_paths, not_sources=where.not_sources)
+    holders: dict[str, int] = {}
+    for token, count in (matches.holders or {}).items():
+        query = KeywordQuery(should=(token,), plain=True)
+        found = store.keyword(query, where=seen, limit=_COUNTED, deadline=deadline).found
+        public = [one for one in found if not is_private(one.chunk.path, one.chunk.trust)]
+        holders[token] = len(public) if len(found) < _COUNTED else count
+    return matches._replace(holders=holders)

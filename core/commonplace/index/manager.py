@@ -104,9 +104,15 @@ class IndexedMemoryManager:
         return self._arms(query, where._replace(sources=available), limit, deadline)
 
     def _arms(self, query: Query, where: Where, limit: int, deadline: Deadline) -> tuple[Arm, ...]:
-        keyword = partial(
-            keyword_arm, self._store, query.keyword, where=where, limit=limit, deadline=deadline
+        asking = partial(
+            keyword_arm,
+            self._store,
+            where=where,
+            limit=limit,
+            deadline=deadline,
+            chat=query.session_key,
         )
+        keyword = partial(asking, query.keyword)
         arms: list[Arm] = []
         if self._wanted.keyword:
             # First: it is quick, and embedding the query may take all the time there is.
@@ -139,17 +145,8 @@ class IndexedMemoryManager:
             asked = query.keyword, where, limit, deadline
             arms = [with_days(arm, self._store, *asked) for arm in arms]
         if not any(arm.found or (arm.kind == "cosine" and not arm.note) for arm in arms):
-            arms += self._singly(query.keyword, where, limit, deadline)
+            arms += _singly(query.keyword, asking)
         return tuple(arms)
-
-    def _singly(
-        self, query: KeywordQuery, where: Where, limit: int, deadline: Deadline
-    ) -> Iterator[Arm]:
-        """An arm of each keyword that finds something, where all of them together find nothing."""
-        for word, one in query.singly:
-            arm = keyword_arm(self._store, one, where=where, limit=limit, deadline=deadline)
-            if arm.found:
-                yield arm._replace(name=f"{arm.name}:{word}", unknown=frozenset())
 
     def pending(self, *, look: bool = False) -> SyncReport:
         """Compare stamps and count; writes nothing, and opens no file unless it is to ``look``."""
@@ -337,18 +334,36 @@ class _Turn:
             self._lock.release()
 
 
+def _singly(query: KeywordQuery, asking: Callable[[KeywordQuery], Arm]) -> Iterator[Arm]:
+    """An arm of each keyword that finds something, where all of them together find nothing."""
+    for word, one in query.singly:
+        arm = asking(one)
+        if arm.found:
+            yield arm._replace(name=f"{arm.name}:{word}", unknown=frozenset())
+
+
 def keyword_arm(
-    store: Store, query: KeywordQuery, *, where: Where, limit: int, deadline: Deadline
+    store: Store,
+    query: KeywordQuery,
+    *,
+    where: Where,
+    limit: int,
+    deadline: Deadline,
+    chat: str = "",
 ) -> Arm:
     """The best ``limit`` chunks by BM25; the first get a second score, see :mod:`.rescoring`.
 
     Where a store counts the chunks that hold a token, each hit has its evidence, too; those of a
-    query that finds all alike have it all.
+    query that finds all alike have it all. What a ``chat`` may not see is not counted.
     """
     if not query.should:
         return Arm("keyword", "bm25", ())
     wanted = max(limit, LEAST_CANDIDATES)
     matches = store.keyword(query, where=where, limit=wanted, deadline=deadline)
+    if chat and matches.holders:
+        from commonplace.index.arms import counted_for
+
+        matches = counted_for(chat, store, matches, where, deadline)
     usable = with_finite_scores(matches.found)
     counted = not query.plain and len(matches.terms) == len(usable) and usable == matches.found
     score = rescored if counted else with_word_order

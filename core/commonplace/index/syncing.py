@@ -273,18 +273,18 @@ class Freshness(NamedTuple):
     """How many documents the index does not know yet, and notes about it for the user.
 
     ``hidden`` are the roots that could not be looked at: what the index has below them stays there,
-    and is not shown.
+    and is not shown. ``naming`` are those of the notes that name files or folders.
     """
 
     stale: int = 0
     notes: tuple[str, ...] = ()
     hidden: tuple[RootFailure, ...] = ()
+    naming: tuple[str, ...] = ()
 
     def shows(self, hit: Candidate) -> bool:
         """Whether ``hit`` lies below no root that could not be looked at."""
-        source, path = hit.chunk.source, hit.chunk.path
-        roots = (root.root for root in self.hidden if root.source in ("", source))
-        return not any(lies_under(path, root) for root in roots)
+        roots = (root.root for root in self.hidden if root.source in ("", hit.chunk.source))
+        return not any(lies_under(hit.chunk.path, root) for root in roots)
 
 
 def freshen(
@@ -334,8 +334,9 @@ def freshen(
         elif report.remaining:
             if not (report.known or report.hidden):
                 raise
-            return Freshness(report.remaining, _notes(report, str(error)), report.failed_roots)
-    return Freshness(report.remaining, (*notices, *_notes(report, later)), report.failed_roots)
+            later = str(error)
+    notes, hidden = (*notices, *_notes(report, later)), report.failed_roots
+    return Freshness(report.remaining, notes, hidden, naming=_naming(report))
 
 
 def maintain_unasked(
@@ -376,9 +377,7 @@ def nothing_found(report: SyncReport) -> tuple[str, ...]:
 def _notes(report: SyncReport, hindrance: str) -> tuple[str, ...]:
     if nothing := nothing_found(report):
         return nothing
-    notes = [report.cut] if report.cut else []
-    notes += [failed.words("notes") for failed in report.failed_roots]
-    notes += [f"{path} could not be read: {why}" for path, why in report.unreadable[:_NAMED]]
+    notes = [*([report.cut] if report.cut else ()), *_naming(report)]
     if (more := len(report.unreadable) - _NAMED) > 0:
         notes.append(f"{more} more could not be read: `commonplace index` names all")
     if report.remaining and report.rebuilding is not None:
@@ -389,10 +388,13 @@ def _notes(report: SyncReport, hindrance: str) -> tuple[str, ...]:
         )
     elif report.remaining:
         # It may well be among the hits, as it was when it was indexed.
-        changed = (
-            "1 changed note may not be in this answer as it is now"
-            if report.remaining == 1
-            else f"{report.remaining} changed notes may not be in this answer as they are now"
-        )
-        notes.append(f"{changed}: {hindrance or 'run `commonplace index`'}")
+        changed = counted(report.remaining, "changed note")
+        now = "it is" if report.remaining == 1 else "they are"
+        what = f"{changed} may not be in this answer as {now} now"
+        notes.append(f"{what}: {hindrance or 'run `commonplace index`'}")
     return tuple(notes)
+
+
+def _naming(report: SyncReport) -> tuple[str, ...]:
+    unreadable = [f"{path!r} could not be read: {why}" for path, why in report.unreadable[:_NAMED]]
+    return (*(failed.words("notes") for failed in report.failed_roots), *unreadable)

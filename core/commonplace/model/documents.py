@@ -14,6 +14,12 @@ if TYPE_CHECKING:
 Trust = Literal["memory", "session", "external"]
 """Who wrote a text: the agent's own notes, a conversation, or the files of others."""
 
+CURATED = ("MEMORY.md", "memory.md")
+"""The paths of curated memory; the first that is there counts."""
+
+CURATED_IN_PLAIN = ("commonplace/MEMORY.md",)
+"""The same where the workspace is a plain folder of notes."""
+
 Stamp = str
 """A version of a document, in the words of its source: another text has another stamp.
 

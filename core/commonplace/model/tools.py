@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from commonplace.model.documents import CURATED, CURATED_IN_PLAIN
 from commonplace.model.tuples import Record
 
 if TYPE_CHECKING:
@@ -111,3 +112,12 @@ def is_direct(session_key: str) -> bool:
     if parts[0] == "agent":
         parts = parts[2:]
     return not _SHARED.intersection(parts)
+
+
+PRIVATE_PATHS = frozenset((*CURATED, *CURATED_IN_PLAIN))
+"""The notes that direct chats alone may see."""
+
+
+def is_private(path: str, trust: str = "memory") -> bool:
+    """Whether direct chats alone may see a document: the curated memory, and conversations."""
+    return path in PRIVATE_PATHS or trust == "session"

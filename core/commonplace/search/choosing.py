@@ -1,4 +1,4 @@
-"""Which of the ranked candidates are shown: thresholds, and hits that say the same shown as one."""
+"""Which candidates are shown: what a chat may see, thresholds, hits that say the same as one."""
 
 from __future__ import annotations
 
@@ -16,10 +16,23 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from commonplace.config.search import QuerySettings
+    from commonplace.fallback.backend import Searched
     from commonplace.model.search import Arm, ArmKind, ChunkId, KeywordQuery, Phrase, StoredChunk
 
     _Days = Sequence[tuple[str, str]]
     _Fact = tuple[object, str]
+
+
+def seen_by(session_key: str, search: Searched) -> Searched:
+    """``search`` as the chat ``session_key`` may see it; a direct chat sees all."""
+    if session_key:
+        from commonplace.model.tools import is_direct
+
+        if not is_direct(session_key):
+            from commonplace.search.shared import SharedSearch
+
+            return SharedSearch(search)
+    return search
 
 
 USUAL_LEAST = 0.35

@@ -26,6 +26,7 @@ from commonplace.files.reading import (
 from commonplace.files.roots import ENDINGS, ExtraRoot, Roots, find_roots, is_link
 from commonplace.host.border import read_of, scanned
 from commonplace.model.search import Where
+from commonplace.model.tools import is_direct
 from commonplace.model.tuples import NamedTuple
 from commonplace.text.query import shown_filters
 
@@ -287,14 +288,16 @@ def nothing_passes(
     sources: Sequence[Source],
     mounts: Callable[[], Iterable[Mount]],
     until: Deadline,
+    chat: str = "",
 ) -> tuple[str, ...]:
     """Which of the paths and tags of ``where`` no note has, each as a note; raises nothing.
 
-    The files are looked at, not the index, for half a second at most. Nothing is said of what was
+    None for a ``chat`` that is not direct: its members may not know what files there are. The
+    files are looked at, not the index, for half a second at most. Nothing is said of what was
     not found out by then, or lies where a scan failed, or perhaps below one of ``mounts``.
     """
     deadline, notes = until.sooner(_LOOK_SECONDS), list[str]()
-    if not deadline.expired:
+    if not deadline.expired and is_direct(chat):
         work = partial(_look, where, sources, mounts, deadline, notes)
         with suppress(CommonplaceError, OSError):  # such as the end of the time
             _worker().run(work, deadline)

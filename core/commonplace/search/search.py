@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from commonplace.text.analyse import Analyser
 
     Parts = tuple[tuple[str, float], ...]
-    Absent = Callable[[Where, Deadline], Sequence[str]]
+    Absent = Callable[[Where, Deadline, str], Sequence[str]]
 
 
 SEARCH_SECONDS = 30.0
@@ -271,9 +271,9 @@ class Searcher:
         self, chosen: Chosen, answer: Answer, request: Request, search: Searched, until: Deadline
     ) -> SearchResult:
         """Cut, cite and mark the hits; where there are none, name what no note has of filters."""
-        query, hidden = answer.query.keyword, search.freshness.hidden
-        hits = hits_of(chosen.candidates, query, self._analyser, limit=request.limit)
-        absent = () if hits or hidden else self._absent(request.where, until)
+        query, hidden = answer.query, search.freshness.hidden
+        hits = hits_of(chosen.candidates, query.keyword, self._analyser, limit=request.limit)
+        absent = () if hits or hidden else self._absent(request.where, until, query.session_key)
         # The arm that the query was embedded for, or should have been.
         vector = next((arm for arm in answer.arms if arm.provider or arm.fallback), None)
         return SearchResult(
@@ -316,12 +316,12 @@ def make_searcher(
     rankers, notes = make_rankers(host, chain_of(settings), RANKERS["default"], context_of)
     ids, notes = [one.id for one in sources], [*notices, *notes]
 
-    def absent(where: Where, until: Deadline) -> Sequence[str]:
+    def absent(where: Where, until: Deadline, chat: str) -> Sequence[str]:
         if notices or not (where.paths or where.tags):  # notes of a missing source are not seen
             return ()
         from commonplace.search.citations import nothing_passes
 
-        return nothing_passes(where, sources, mounts, until)
+        return nothing_passes(where, sources, mounts, until, chat)
 
     given = settings.search, analyser, rankers, ids, clock, notes, settings.workspace, absent
     return Searcher(*given)

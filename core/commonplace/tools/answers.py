@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from commonplace.errors import CallerError, CommonplaceError, counted
 from commonplace.graphemes import floor_boundary
-from commonplace.model.prompt import DATA_NOTICE, fenced
+from commonplace.model.prompt import DATA_NOTICE, fenced, unfenced
 from commonplace.model.search import messages_of, shown_to_agent
 from commonplace.model.tools import ToolAnswer
 from commonplace.model.tuples import NamedTuple
@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 
     from commonplace.model.reports import NoteText
     from commonplace.model.search import Hit, SearchResult
+
+
+LONGEST_PATH = 300
+"""Characters of a path that stands outside of a fence."""
 
 
 class Shape(NamedTuple):
@@ -57,16 +61,17 @@ def lines_read(note: NoteText, *, budget: int, limited: bool) -> ToolAnswer:
         "trust": note.trust,
     }
     if last < note.start_line:
-        return ToolAnswer(text=f"{note.path} has {lines_of(note)}.", data=data)
+        return ToolAnswer(text=unfenced(f"{note.path} has {lines_of(note)}."), data=data)
     parts = [
         DATA_NOTICE,
         fenced(text, path=note.path, lines=f"{note.start_line}-{last}", trust=note.trust),
     ]
     if last < note.total_lines and (limited or last < note.end_line):
         data["nextFrom"] = last + 1
+        path = unfenced(note.path, LONGEST_PATH)
         parts.append(
-            f"({note.path} has {lines_of(note)}. To read on: memory_get with path "
-            f'"{note.path}" and from {last + 1}.)'
+            f"({path} has {lines_of(note)}. To read on: memory_get with path "
+            f'"{path}" and from {last + 1}.)'
         )
     return ToolAnswer(text="\n\n".join(parts), data=data)
 
@@ -89,7 +94,7 @@ def refused(error: CommonplaceError, *, unavailable: bool, empty: dict[str, Any]
         "error": str(error),
         "action": action,
     }
-    text = f"{head}: {error}. What to do: {sentence(action)}"
+    text = f"{head}: {unfenced(str(error))}. What to do: {sentence(unfenced(action))}"
     return ToolAnswer(text=text, data=data, failed=True)
 
 

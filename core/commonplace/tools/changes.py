@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from commonplace.errors import PathNotAllowedError, WriteRefusedError
+from commonplace.model.prompt import unfenced
 from commonplace.model.search import cited
 from commonplace.model.tools import ToolAnswer, ToolDefinition
 from commonplace.tools.answers import sentence
@@ -203,7 +204,8 @@ def unchanged(error: CommonplaceError) -> ToolAnswer:
         "error": str(error),
         "action": action,
     }
-    text = f"Nothing was changed: {error}. What to do: {sentence(action)}"
+    why = unfenced(str(error))
+    text = f"Nothing was changed: {why}. What to do: {sentence(unfenced(action))}"
     return ToolAnswer(text=text, data=data, failed=True)
 
 
@@ -218,5 +220,5 @@ def _changed(receipt: Receipt, words: str) -> ToolAnswer:
         "notes": list(receipt.notes),
     }
     undo = f" To undo it: commonplace undo {receipt.id}" if receipt.id else ""
-    notes = "".join(f"\n({note})" for note in receipt.notes)
-    return ToolAnswer(text=f"{words}{undo}{notes}", data=data)
+    notes = "".join(f"\n({unfenced(note)})" for note in receipt.notes)
+    return ToolAnswer(text=f"{unfenced(words)}{undo}{notes}", data=data)

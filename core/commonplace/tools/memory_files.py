@@ -15,6 +15,7 @@ from commonplace.errors import CommonplaceError
 from commonplace.files.left_out import holds_notes
 from commonplace.files.roots import find_roots, is_ignored
 from commonplace.files.tree import Entry, Tree
+from commonplace.model.prompt import unfenced
 from commonplace.model.tools import ToolAnswer, is_direct
 from commonplace.tools.memory_text import (
     Edit,
@@ -242,7 +243,7 @@ class MemoryFiles:
                 raise RefusalError(f"{path} cannot be created: {at[depth - 1]} is no folder")
 
     def _shown(self, at: Path) -> str:
-        return "/".join((ROOT, *at[len(self._root) :]))
+        return unfenced("/".join((ROOT, *at[len(self._root) :])))
 
     def _listed(self, at: Path, prefix: str = "", level: int = 1) -> Iterator[tuple[str, Entry]]:
         for entry in self._tree.entries(at):

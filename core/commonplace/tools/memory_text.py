@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from commonplace.model.prompt import unfenced
 from commonplace.model.tuples import NamedTuple
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ def listing(path: str, size: int, below: Iterable[tuple[str, Entry]]) -> str:
     ]
     for relative, entry in below:
         end = "/" if entry.kind == "folder" else ""
-        lines.append(f"{_size(entry.size)}\t{path}/{relative}{end}")
+        lines.append(f"{_size(entry.size)}\t{path}/{unfenced(relative)}{end}")
     return "\n".join(lines)
 
 

@@ -38,8 +38,11 @@ SLOT = "slot"
 CALL_SECONDS = 5.0
 """How long a tool set of a third party may take to say what it offers, and to close."""
 
+RECALL_SECONDS = 5.0
+"""How long it may take to recall: an agent's turn waits for it."""
+
 TOOL_SECONDS = 120.0
-"""How long a call of one of its tools may take."""
+"""How long a call of one of its tools may take, and to capture from a turn."""
 
 
 class _Taken(NamedTuple):
@@ -75,6 +78,18 @@ class _Taken(NamedTuple):
                 kind = type(value).__name__
                 raise CommonplaceError(f"{what} answered with {kind} for its {field}")
         return answer
+
+    def recall(self, prompt: str, *, session_key: str, budget: int) -> str:
+        """What it adds to a prompt; raises whatever it raises, or that it took too long."""
+        recalling = cast("RecallingToolSet", self.tools)
+        work = partial(recalling.recall, prompt, session_key=session_key, budget=budget)
+        return _bounded(self.worker, RECALL_SECONDS, work)
+
+    def turn_ended(self, messages: Sequence[Mapping[str, Any]], *, session_key: str) -> int:
+        """How much it kept of a turn; raises whatever it raises, or that it took too long."""
+        listening = cast("ListeningToolSet", self.tools)
+        work = partial(listening.turn_ended, messages, session_key=session_key)
+        return _bounded(self.worker, TOOL_SECONDS, work)
 
 
 class PluginTools:
@@ -199,9 +214,8 @@ class PluginTools:
         for taken in self._taken:
             if "recall" not in taken.capabilities or budget < 1:
                 continue
-            recalling = cast("RecallingToolSet", taken.tools)
             try:
-                text: object = recalling.recall(prompt, session_key=session_key, budget=budget)
+                text: object = taken.recall(prompt, session_key=session_key, budget=budget)
             except BaseException as error:  # noqa: BLE001 - a prompt is made without it
                 _warn(f"nothing is recalled by {taken.label}", error)
                 continue
@@ -221,9 +235,7 @@ class PluginTools:
             if "turns" not in taken.capabilities:
                 continue
             try:
-                kept += cast("ListeningToolSet", taken.tools).turn_ended(
-                    messages, session_key=session_key
-                )
+                kept += taken.turn_ended(messages, session_key=session_key)
             except BaseException as error:  # noqa: BLE001 - an agent's turn must not end by it
                 _warn(f"a turn is not captured by {taken.label}", error)
         return kept

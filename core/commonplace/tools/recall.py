@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import os
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from commonplace.errors import CommonplaceError, NoteNotFoundError, PathNotAllowedError
 from commonplace.graphemes import floor_boundary
-from commonplace.model.prompt import DATA_NOTICE, LEAST_PASSAGE, fenced
+from commonplace.model.prompt import DATA_NOTICE, LEAST_PASSAGE, fenced, unfenced
 from commonplace.model.tuples import Record
 from commonplace.text.dates import today_at
-from commonplace.tools.answers import first_lines, last_lines
+from commonplace.tools.answers import LONGEST_PATH, first_lines, last_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from datetime import date
 
     from commonplace.model.reports import NoteText
     from commonplace.tools.toolset import MemoryTools
 
-_CURATED = ("MEMORY.md", "memory.md")
 _CURATED_SHARE = 0.6  # of the budget, where daily logs follow
 _SECTIONS_SHARE = 1 / 3  # of what the instructions leave: all sections of plugins together
 _LEAST_ANSWER = 500  # characters for the passages, or nothing stands beside them
@@ -80,13 +77,14 @@ def recall(
     notes: list[str] = []
     today = today_at(now, tools.time_zone)
     days = (today, today - timedelta(days=1))
-    logs = [path for day in days for path in _logs(tools.workspace, day)]
-    for path in (*_CURATED, *logs):
-        curated = path in _CURATED
-        if curated and paths:
+    logs = [path for day in days for path in tools.places.logs(day)]
+    curated = tools.places.curated
+    for path in (*curated, *logs):
+        is_curated = path in curated
+        if is_curated and paths:
             continue
-        room = int(left * _CURATED_SHARE) if curated and logs else left
-        block, whole = _note(tools, path, room, tail=not curated)
+        room = int(left * _CURATED_SHARE) if is_curated and logs else left
+        block, whole = _note(tools, path, room, tail=not is_curated)
         if block:
             notes.append(block)
             paths.append(path)
@@ -121,17 +119,6 @@ def _cut(text: str, room: int) -> str:
     return text[: end if end > keep // 2 else floor_boundary(text, keep)] + _MORE
 
 
-def _logs(workspace: str, day: date) -> list[str]:
-    """The logs of a day: ``memory/2026-01-31.md``, then those with a slug."""
-    start = day.isoformat()
-    try:
-        names = os.listdir(os.path.join(workspace, "memory"))
-    except OSError:
-        return []
-    found = [name for name in names if name.startswith(start) and name.endswith(".md")]
-    return [f"memory/{name}" for name in sorted(found) if name[len(start)] in ".-"]
-
-
 def _note(tools: MemoryTools, path: str, room: int, *, tail: bool) -> tuple[str, bool]:
     """A note in at most ``room`` characters, and whether that is all of it."""
     try:
@@ -139,14 +126,15 @@ def _note(tools: MemoryTools, path: str, room: int, *, tail: bool) -> tuple[str,
     except (NoteNotFoundError, PathNotAllowedError):
         return "", True
     except CommonplaceError as error:
-        words = f"({path} is left out: {error})"
+        words = f"({unfenced(f'{path} is left out: {error}')})"
         return (words if len(words) <= room else ""), False
     if not note.text.strip():
         return "", True
     whole = _shown(note.text, note, note.start_line, note.end_line)
     if len(whole) <= room:
         return whole, True
-    pointer = f'\n(This is a part of {path}: memory_get with path "{path}" reads the rest.)'
+    name = unfenced(path, LONGEST_PATH)
+    pointer = f'\n(This is a part of {name}: memory_get with path "{name}" reads the rest.)'
     # The fence and escaping add characters, not everywhere as many: what is cut may have to be cut
     # again.
     keep = max(0, room - len(pointer)) * len(note.text) // len(whole)

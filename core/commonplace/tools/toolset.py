@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from commonplace.errors import (
@@ -19,7 +19,7 @@ from commonplace.errors import (
 from commonplace.files.reading import split_citation
 from commonplace.files.roots import ENDINGS
 from commonplace.model.search import MOST_RESULTS
-from commonplace.model.tools import ToolAnswer, ToolDefinition, is_direct
+from commonplace.model.tools import ToolAnswer, ToolDefinition, is_direct, is_private
 from commonplace.text.query import check_numbers
 from commonplace.tools.answers import Shape, found, lines_read, refused
 from commonplace.tools.changes import CHANGING, ChangingTools, unchanged
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from commonplace.tools.plugins import PluginTools
     from commonplace.tools.recalls import RecallLog
     from commonplace.tools.tracing import RecallTrace
+    from commonplace.writing.notefile import Places
     from commonplace.writing.writer import Writer
 
     _Call = Callable[[dict[str, Any], Shape, ProgressCallback | None], ToolAnswer]
@@ -52,11 +53,6 @@ SECONDS = 2.0
 GET_LINES = 120
 GET_CHARS = 12_000
 """What one read gives where the caller does not ask for less; the rest is named."""
-
-_OVERFETCH = 20
-"""More hits are asked for where some may have to be withheld from a chat."""
-
-_CURATED = frozenset({"MEMORY.md", "memory.md", "commonplace/MEMORY.md"})
 
 
 class SearchableMemory(Protocol):
@@ -130,7 +126,6 @@ class MemoryTools:
         self._clock = clock
         self._seconds = seconds
         self.direct = is_direct(session_key)
-        self.workspace = settings.workspace
         self.time_zone = settings.search.query.time_zone or ""
         self.cited = settings.citations == "on" or (settings.citations == "auto" and self.direct)
         self.budget = settings.search.limits.max_injected_chars
@@ -159,6 +154,13 @@ class MemoryTools:
             changes = ChangingTools(memory.writer, self.read, direct=self.direct, who=who)
             for tool, run in changes.tools():
                 self._calls.setdefault(tool.name, (tool, run))
+
+    @cached_property
+    def places(self) -> Places:
+        """Where curated memory and logs are written."""
+        from commonplace.writing.notefile import Places  # most chats need none
+
+        return Places(self._memory.settings, self._clock)
 
     @property
     def definitions(self) -> tuple[ToolDefinition, ...]:
@@ -297,22 +299,20 @@ class MemoryTools:
 
         Raises what :meth:`Memory.search <commonplace.memory.Memory.search>` does.
         """
-        default = self._memory.settings.search.query.max_results
         check_numbers(1, MOST_RESULTS, max_results=max_results)
-        limit = default if max_results is None else max_results
-        more = 0 if self.direct else _OVERFETCH
         result = self._memory.search(
             query[:LONGEST_QUERY],
-            max_results=min(limit + more, MOST_RESULTS),
+            max_results=max_results,
             min_score=min_score,
             sources=sources,
             session_key=self._session_key,
             timeout=self._seconds,
             progress=progress,
         )
-        hits = tuple(hit for hit in result.hits if self._may_see(hit))[:limit]
+        # Memory has left out the others; a plugin that wraps searches may have added some.
+        hits = tuple(hit for hit in result.hits if self._may_see(hit))
         if self._recalls is not None and hits:
-            self._recalls.record(query, hits, self._today())
+            self._recalls.record(query, hits, self.places.today)
         answer: SearchResult = result.replace(hits=hits)
         if self._trace is not None:
             from commonplace.tools.tracing import Asked
@@ -320,11 +320,6 @@ class MemoryTools:
             asked = Asked(query, max_results, min_score, tuple(sources or ()), direct=self.direct)
             self._trace.record(self._memory, asked, answer, self._clock())
         return answer
-
-    def _today(self) -> str:
-        from commonplace.text.dates import today_at
-
-        return today_at(self._clock(), self.time_zone).isoformat()
 
     def _search(
         self, given: dict[str, Any], shape: Shape, progress: ProgressCallback | None
@@ -351,12 +346,12 @@ class MemoryTools:
             if not self.direct:
                 error.hint = PathNotAllowedError().hint
             raise
-        if not self.may_read(note.path) or (note.trust == "session" and not self.direct):
+        if not self.direct and is_private(note.path, note.trust):
             raise PathNotAllowedError
         return note
 
     def _may_see(self, hit: Hit) -> bool:
-        return self.direct or (self.may_read(hit.path) and hit.trust != "session")
+        return self.direct or not is_private(hit.path, hit.trust)
 
     def _get(self, given: dict[str, Any], *_: object) -> ToolAnswer:
         asked = given.get("lines")
@@ -375,7 +370,7 @@ class MemoryTools:
 
     def may_read(self, path: str) -> bool:
         """Whether this chat may see the note ``path``: the curated memory is for direct chats."""
-        return self.direct or path not in _CURATED
+        return self.direct or not is_private(path)
 
 
 _EMPTY: dict[str, dict[str, Any]] = {"memory_search": {"results": []}, "memory_get": {"text": ""}}

@@ -14,12 +14,14 @@ from commonplace.errors import UnavailableError, WriteRefusedError
 from commonplace.files.left_out import holds_notes
 from commonplace.files.reading import MARKS, OF_ESCAPES, decode, looks_western
 from commonplace.files.roots import day_of, find_roots
+from commonplace.model.documents import CURATED, CURATED_IN_PLAIN
 from commonplace.model.receipts import Lines
 from commonplace.model.tuples import NamedTuple
 from commonplace.text.dates import today_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from datetime import date
 
     from commonplace.config.settings import Settings
     from commonplace.model.reports import Status
@@ -194,7 +196,6 @@ def run_of(lines: Sequence[str], first: int, last: int) -> Lines:
 
 
 _FOLDER = "memory"
-_CURATED = ("MEMORY.md", "memory.md")
 _OF_FOLDER = "commonplace"
 _LATEST_LOGS = 14
 
@@ -225,20 +226,35 @@ class Places:
     @property
     def entries(self) -> str:
         """The path of the note with lasting entries."""
-        if self._folder != _FOLDER:
-            return f"{self._folder}/{_CURATED[0]}"
-        there = [name for name in _CURATED if os.path.lexists(os.path.join(self._workspace, name))]
-        return there[0] if there else _CURATED[0]
+        names = self.curated
+        there = [name for name in names if os.path.lexists(os.path.join(self._workspace, name))]
+        return there[0] if there else names[0]
+
+    @property
+    def curated(self) -> tuple[str, ...]:
+        """The paths that the note with lasting entries may have; the first that is there counts."""
+        return CURATED if self._folder == _FOLDER else CURATED_IN_PLAIN
 
     def compared(self) -> list[str]:
         """The paths of notes that may hold already what is to be remembered."""
-        folder = self._folder
-        try:
-            names = os.listdir(os.path.join(self._workspace, folder))
-        except OSError:
-            names = []
+        folder, names = self._listed()
         dated = sorted((name for name in names if day_of(name) is not None), reverse=True)
         return [self.entries, *(f"{folder}/{name}" for name in dated[:_LATEST_LOGS])]
+
+    def logs(self, day: date) -> list[str]:
+        """The paths of the logs of a day: ``memory/2026-01-31.md``, then those with a slug."""
+        start = day.isoformat()
+        folder, names = self._listed()
+        found = [name for name in names if name.startswith(start) and name.endswith(".md")]
+        return [f"{folder}/{name}" for name in sorted(found) if name[len(start)] in ".-"]
+
+    def _listed(self) -> tuple[str, list[str]]:
+        """The folder of logs, and the names in it."""
+        folder = self._folder
+        try:
+            return folder, os.listdir(os.path.join(self._workspace, folder))
+        except OSError:
+            return folder, []
 
     @property
     def _folder(self) -> str:

@@ -18,7 +18,7 @@ from commonplace.index.builds import (
 )
 from commonplace.index.documents import GrowingDocument, Resume, analyse_chunks
 from commonplace.index.manager import IndexedMemoryManager
-from commonplace.index.syncing import freshen
+from commonplace.index.syncing import Freshness, freshen
 from commonplace.model.documents import Document, DocumentRef, RootFailure, ScanReport, Segment
 from commonplace.model.reports import Progress
 from commonplace.model.search import Query, Where
@@ -221,7 +221,7 @@ def test_an_index_of_an_older_make_answers_while_searches_rebuild_it(house: Hous
         assert len(house.notes.seen) == done
         assert manager.pending().rebuilding == (done, SIZE)
     last = house.manager()
-    assert freshen(last) == (0, (), ())
+    assert freshen(last) == Freshness()
     assert house.states() == ["live"]
     assert house.found(last) == SIZE
     assert last.pending().unchanged == SIZE
@@ -335,4 +335,4 @@ def test_another_fingerprint_is_counted_and_what_has_changed_is_not_held_up_by_i
     assert (report.updated, report.rebuilt) == (SIZE - 1, False)
     first = next(one for one in seen if one.label == "Indexing notes")
     assert (first.completed, first.total) == (1, SIZE)
-    assert freshen(other) == (0, (), ())
+    assert freshen(other) == Freshness()

@@ -6,7 +6,7 @@ import os
 import threading
 from time import monotonic
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -164,7 +164,8 @@ def test_only_an_answer_without_hits_is_looked_into(
 ) -> None:
     looked: list[tuple[Where, float]] = []
 
-    def look(where: Where, _sources: object, _mounts: object, until: Deadline) -> tuple[str, ...]:
+    def look(where: Where, *given: Any) -> tuple[str, ...]:
+        until: Deadline = given[2]
         looked.append((where, until.remaining()))
         return ()
 

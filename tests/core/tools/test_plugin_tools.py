@@ -269,7 +269,7 @@ def test_plugins_recall_within_a_budget_and_listen(
             assert tools.turn_ended([{"role": "assistant", "content": "hi"}]) == 0
             assert tools.turn_ended([{"role": "assistant", "content": "break"}]) == 0
         assert "nothing is recalled by one: ValueError" in caplog.text
-        assert "a turn is not captured by two: KeyboardInterrupt" in caplog.text
+        assert "a turn is not captured by two: RuntimeError" in caplog.text
         assert "real reason" not in caplog.text
 
 
@@ -458,6 +458,36 @@ def test_a_call_that_hangs_is_answered(
         monkeypatch.setattr("commonplace.tools.plugins.TOOL_SECONDS", 60.0)
         assert tools.call("echo", {"text": "hello"}).text.startswith("hello")
         come_back.set()
+
+
+def test_a_hanging_recall_and_a_hanging_turn_are_given_up(
+    opened: Callable[..., Memory],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.setattr("commonplace.tools.plugins.RECALL_SECONDS", 0.05)
+    monkeypatch.setattr("commonplace.tools.plugins.TOOL_SECONDS", 0.05)
+    come_back = threading.Event()
+
+    class Hanging(Echo):
+        def recall(self, prompt: str, *, session_key: str, budget: int) -> str:
+            come_back.wait(60)
+            return super().recall(prompt, session_key=session_key, budget=budget)
+
+        def turn_ended(self, messages: Sequence[Mapping[str, Any]], *, session_key: str) -> int:
+            come_back.wait(60)
+            return super().turn_ended(messages, session_key=session_key)
+
+    with opened(Plugin("slow", Hanging), Plugin("zecho")) as memory:
+        tools = MemoryTools(memory)
+        with caplog.at_level(logging.WARNING):
+            assert tools.recalled("hi", budget=100) == "hi  100"
+            assert tools.turn_ended([{"role": "user", "content": "hi"}]) == 1
+        assert not come_back.is_set(), "another one answered meanwhile"
+        come_back.set()
+    late = "the tool set 'slow' of slow did not answer within 0.05 s"
+    assert f"nothing is recalled by slow: {late}" in caplog.text
+    assert f"a turn is not captured by slow: {late}" in caplog.text
 
 
 @pytest.mark.parametrize("error", [ValueError, SystemExit, KeyboardInterrupt])

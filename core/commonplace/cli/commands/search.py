@@ -61,7 +61,7 @@ class SearchCommand:
         argument(parser, "-n --max-results", "N", about, type=result_count)
         about = "leave out results that score less, 0 to 1 (default: query.minScore)"
         argument(parser, "--min-score", "X", about, type=unit_interval)
-        about = "key of the chat that searches, for a backend restricted to some chats"
+        about = "key of the chat that searches; a group or channel sees no private notes"
         argument(parser, "--session-key", "KEY", about, default="")
         about = "answer within so many seconds (default: 30, apart from building a first index)"
         argument(parser, "--timeout", "SECONDS", about, type=positive_seconds)

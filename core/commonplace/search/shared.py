@@ -1,0 +1,79 @@
+"""A search for a chat of several people: what they may not see is as if it were not there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from commonplace.config.defaults import TRANSCRIPTS
+from commonplace.errors import counted
+from commonplace.model.tools import PRIVATE_PATHS, is_private
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from commonplace.fallback.backend import Searched
+    from commonplace.index.syncing import Freshness
+    from commonplace.model.search import Arm, Query, Where
+
+
+class SharedSearch:
+    """A search for a chat that is not direct, to which private documents are as if not there.
+
+    They are left out before anything is ranked, folded, joined or counted. So are notes that
+    would give them away: which words no note has, and which files could not be read.
+    """
+
+    def __init__(self, search: Searched) -> None:
+        self._search = search
+        self._without = frozenset((TRANSCRIPTS,))
+        self._copy()
+
+    def update(self) -> None:
+        """Update the index, where that is quick or there is none yet."""
+        self._search.update()
+        self._copy()
+
+    def ask(self, query: Query, *, where: Where, limit: int) -> tuple[Arm, ...]:
+        """Return the ranked lists of what may be seen."""
+        arms = self._search.ask(query, where=self._narrowed(where), limit=limit)
+        self._copy()
+        seen = tuple(map(_as_seen, arms))
+        # Conversations of a plugin, of whose source nothing else is found: they take the room.
+        hidden = _sources(arms, "session") - _sources(seen) - self._without
+        if not hidden:
+            return seen
+        self._without |= hidden
+        return self.ask(query, where=where, limit=limit)
+
+    def ask_again(self, query: Query, *, where: Where, limit: int) -> tuple[Arm, ...]:
+        """Return further ranked lists of what may be seen."""
+        arms = self._search.ask_again(query, where=self._narrowed(where), limit=limit)
+        return tuple(map(_as_seen, arms))
+
+    def _copy(self) -> None:
+        self.backend, self.fallback = self._search.backend, self._search.fallback
+        self.freshness = _unnamed(self._search.freshness)
+
+    def _narrowed(self, where: Where) -> Where:
+        paths = (*where.not_paths, *sorted(PRIVATE_PATHS))
+        return where._replace(not_paths=paths, not_sources=where.not_sources | self._without)
+
+
+def _as_seen(arm: Arm) -> Arm:
+    found = tuple([one for one in arm.found if not is_private(one.chunk.path, one.chunk.trust)])
+    # Words are counted in all chunks.
+    return arm._replace(found=found, unknown=frozenset(), holders=None)
+
+
+def _sources(arms: Iterable[Arm], *trusts: str) -> frozenset[str]:
+    chunks = [one.chunk for arm in arms for one in arm.found]
+    return frozenset([one.source for one in chunks if not trusts or one.trust in trusts])
+
+
+def _unnamed(fresh: Freshness) -> Freshness:
+    """How many files could not be read, instead of which: names show what there is."""
+    if not fresh.naming:
+        return fresh
+    unread = counted(len(fresh.naming), "note or folder", "notes or folders")
+    notes = [note for note in fresh.notes if note not in fresh.naming]
+    return fresh._replace(notes=(f"{unread} could not be read", *notes), naming=())

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from commonplace.config.search import SearchSettings
     from commonplace.config.settings import Settings
-    from commonplace.fallback.backend import Searched
+    from commonplace.fallback.manager import Searched
     from commonplace.host.host import PluginHost
     from commonplace.index.syncing import Freshness
     from commonplace.model.plugins import Mount

@@ -169,14 +169,14 @@ def test_installing_and_uninstalling_leaves_the_same_bytes(
             for target in HARNESSES[harness].targets(wanted):
                 change = files.installed(target)
                 assert (change.action == "none") == again
-                files.apply(change)
+                files.apply([change])
             for path, text in zip(paths, texts, strict=True):
                 now = read(path)
                 assert ("/elsewhere" in now) == (wanted is moved)
                 assert now.startswith("\ufeff") == (text or "").startswith("\ufeff")
                 assert "\r\n" not in now or "\n" not in now.replace("\r\n", "")
         for target in reversed(targets):
-            files.apply(files.uninstalled(target))
+            files.apply([files.uninstalled(target)])
         assert tuple(map(read, paths)) == tuple(text or "" for text in texts)
         assert [os.path.exists(path) for path in paths] == [text is not None for text in texts]
         assert all(os.stat(p).st_mode & 0o777 == 0o640 for p in paths if os.path.exists(p))

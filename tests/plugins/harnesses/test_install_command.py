@@ -312,6 +312,37 @@ def test_what_was_found_is_known_before_a_file_is_written(
     assert files_in(home) == {".cursor/mcp.json"}
 
 
+@pytest.mark.parametrize("found", ['{"theme": "dark"}', "{}\n", None])
+@pytest.mark.parametrize("stuck", [False, True], ids=["", "and cannot be taken back"])
+def test_of_two_files_both_are_changed_or_none(
+    home: Path, commonplace: Run, monkeypatch: pytest.MonkeyPatch, found: str | None, stuck: bool
+) -> None:
+    path = home / ".claude.json"
+    if found is not None:
+        path.write_text(found)
+    server, full = "", False
+
+    def fail(name: str, text: str, *, mode: int = 0o600) -> None:
+        nonlocal full, server
+        if name.endswith("settings.json"):
+            server, full = path.read_text(), stuck
+            path.write_text(f"{server}\n" if stuck else server)
+            raise OSError(13, "Permission denied")
+        write_whole(name, text, mode=mode)
+
+    with monkeypatch.context() as refusing:
+        refusing.setattr("commonplace_harnesses.files.write_whole", fail)
+        code, _, err = commonplace("install", "claude-code")
+    assert code == 1
+    assert "settings.json cannot be written: Permission denied" in err
+    assert "mcpServers" in server
+    if stuck:
+        assert f"{path} stays {'changed' if found else 'created'}: " in err
+    else:
+        assert (path.read_text() if path.exists() else None) == found
+        assert "stays" not in err
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root writes anywhere")
 def test_a_folder_that_cannot_be_written_is_an_error(home: Path, commonplace: Run) -> None:
     (home / ".cursor").mkdir(0o500)

@@ -377,7 +377,8 @@ def _notes(report: SyncReport, hindrance: str) -> tuple[str, ...]:
     if nothing := nothing_found(report):
         return nothing
     notes = [report.cut] if report.cut else []
-    notes += [failed.words("notes") for failed in report.failed_roots]
+    hidden = "what is indexed of it is not shown"
+    notes += [f"{failed.words('notes')}; {hidden}" for failed in report.failed_roots]
     notes += [f"{path} could not be read: {why}" for path, why in report.unreadable[:_NAMED]]
     if (more := len(report.unreadable) - _NAMED) > 0:
         notes.append(f"{more} more could not be read: `commonplace index` names all")

@@ -123,7 +123,7 @@ def _configured(
         path, pattern = (extra, None) if isinstance(extra, str) else (extra.path, extra.pattern)
         paths.append((path, pattern or _EVERY_NOTE, None))
     paths += [(path.path, path.pattern, path.name) for path in config.extra_collections]
-    usable = [path for path in paths if path[0].strip() and "\0" not in path[0]]
+    usable = [path for path in paths if _is_usable(path[0])]
     for number, (path, pattern, name) in enumerate(usable, 1):
         root, glob = _folder(workspace, path, pattern)
         # A name that several agents may give to one folder outside is kept.
@@ -132,6 +132,31 @@ def _configured(
     if exported is not None:
         root, _ = _folder(workspace, exported, _EVERY_NOTE)
         yield True, Collection("sessions", root._replace(own=True), "*.md", "sessions", "session")
+
+
+def only_qmd_searches(context: ManagerContext, config: QmdSettings) -> list[str]:
+    """A line where configured folders are not searched by a backend in QMD's place."""
+
+    def location(path: str) -> str:
+        return _folder(context.workspace, path, _EVERY_NOTE)[0].location
+
+    extra = [path if isinstance(path, str) else path.path for path in context.extra_paths]
+    elsewhere = {location(path) for path in extra if _is_usable(path)}
+    keys = [
+        key
+        for key, paths in (
+            ("memory.qmd.paths", config.paths),
+            ("memorySearch.qmd.extraCollections", config.extra_collections),
+        )
+        if any(_is_usable(one.path) and location(one.path) not in elsewhere for one in paths)
+    ]
+    if not keys:
+        return []
+    return [f"{' and '.join(keys)}: searched by QMD alone, put them into extraPaths meanwhile"]
+
+
+def _is_usable(path: str) -> bool:
+    return bool(path.strip()) and "\0" not in path
 
 
 def _folder(workspace: str, path: str, pattern: str) -> tuple[Root, str]:

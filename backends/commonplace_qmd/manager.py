@@ -16,7 +16,7 @@ from commonplace.plugin import (
     PluginUnavailableError,
     UnavailableError,
 )
-from commonplace_qmd.collections import PREFIX, collections_of
+from commonplace_qmd.collections import PREFIX, collections_of, only_qmd_searches
 from commonplace_qmd.engine.values import UnknownCollectionError
 from commonplace_qmd.home import home_of
 from commonplace_qmd.settings import CAPABILITIES, QmdSettings
@@ -237,7 +237,8 @@ def make_manager(
         qmd = Engine(config.command, home.qmd, env=env)
     probe = qmd.probe()
     if not probe.available:
-        raise PluginUnavailableError(probe.reason, hint=probe.hint)
+        alone = "".join(f"; {line}" for line in only_qmd_searches(context, config))
+        raise PluginUnavailableError(probe.reason, hint=f"{probe.hint}{alone}")
     notices: list[str] = []
     exporter: Exporter | None = None
     folder = _export_folder(config, home)

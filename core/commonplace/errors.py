@@ -51,8 +51,13 @@ class CommonplaceError(Exception):
 
 
 def reason_of(error: CommonplaceError) -> str:
-    """The error in one line, with how to fix it where it says so."""
-    return f"{error} ({error.hint})" if error.hint else str(error)
+    """The error in one line, with how to fix it where it says so.
+
+    After it stand its notes, which say why other parts could not take the place of the one that
+    failed.
+    """
+    words = f"{error} ({error.hint})" if error.hint else str(error)
+    return "; ".join([words, *getattr(error, "__notes__", ())])
 
 
 def suggest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:

@@ -38,8 +38,8 @@ _HEAD = f"""\
 - `--format plain` is the output of a pipe, `--format md` Markdown to paste (`search`, `get` and
   `status`), `--format json`, or `--json`, one object, for errors too: [json.md](json.md) lists
   every key.
-- Where the configuration switches memory off, the output is `Memory search disabled.` and the exit
-  code `0`.
+- Where the configuration switches memory off, the output is `Memory search disabled.`, the exit
+  code is `0`, and a note names the setting.
 - `COMMONPLACE_DEBUG=1` shows the traceback of any failure.
 - Plugins can add commands; `{PROGRAM} --help` lists them.
 """

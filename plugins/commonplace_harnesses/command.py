@@ -8,9 +8,9 @@ import shutil
 import sys
 from typing import TYPE_CHECKING
 
-from commonplace.plugin import UsageError, expand_user, state_dir
-from commonplace_harnesses.files import HarnessFiles, unified
-from commonplace_harnesses.harnesses import HARNESSES, Setup
+from commonplace.plugin import CommonplaceError, UsageError, expand_user, state_dir
+from commonplace_harnesses.files import DONE, HarnessFiles, unified
+from commonplace_harnesses.harnesses import ARCHIVE, HARNESSES, Setup
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 RECORD = "harness-files.json"
 """In the state folder: the files that were made here."""
-
-_DONE = {"create": "created", "change": "changed", "delete": "deleted", "none": "unchanged"}
 
 
 class InstallCommand:
@@ -48,9 +46,11 @@ class InstallCommand:
         files = _files(setup, args)
         changes = [files.installed(target) for target in harness.targets(setup)]
         if not args.dry_run:
-            for change in changes:
-                files.apply(change)
+            files.apply(changes)
         steps = [*harness.steps[""], *harness.steps.get(setup.scope, ())]
+        if ARCHIVE in steps and _may_write(context):
+            steps.remove(ARCHIVE)
+        steps = [context.suggesting(step) for step in steps]
         missing = shutil.which(harness.program, path=setup.env.get("PATH")) is None
         notes = [f"no command {harness.program} was found"] if missing else []
         _report(context, args, changes, steps=steps, notes=notes)
@@ -75,8 +75,7 @@ class UninstallCommand:
         files = _files(setup, args)
         changes, notes = _removals(files, harness, setup)
         if not args.dry_run:
-            for change in reversed(changes):  # a folder that was made goes after the files in it
-                files.apply(change)
+            files.apply(changes[::-1])  # a folder that was made goes after the files in it
         _report(context, args, changes, steps=[], notes=notes)
         return 0
 
@@ -184,6 +183,15 @@ def _options(setup: Setup, context: Context) -> tuple[str, ...]:
     return options
 
 
+def _may_write(context: Context) -> bool:
+    """Whether agents may write to the memory already; a project's may not be there yet."""
+    try:
+        with context.open_memory() as memory:
+            return memory.settings.write.enabled
+    except CommonplaceError:
+        return False
+
+
 def _files(setup: Setup, args: Namespace) -> HarnessFiles:
     return HarnessFiles(
         setup.base,
@@ -224,7 +232,7 @@ def _report(
             context.note("there is nothing to change")
     for change in changes if not args.dry_run else ():
         linked = f" (behind the link {change.path})" if change.real != change.path else ""
-        context.line(f"{_DONE[change.action]:<9}  {change.real}{linked}")
+        context.line(f"{DONE[change.action]:<9}  {change.real}{linked}")
     if steps and not args.dry_run:
         context.line()
         context.line("Still to do:")

@@ -288,18 +288,19 @@ class TomlServer(NamedTuple):
         if there is None:
             return self._appended(text)
         self._check_ours(there)
+        if self._says(text):
+            return text
         for start, end in self._blocks(text):
             block = text[start:end]
             for field, value in self.value.items():
-                if there.get(field) != value:
+                old = re.search(rf"^[ \t]*{field}[ \t]*=[^\r\n]*", block, re.MULTILINE)
+                if there.get(field) != value and old is not None:
                     line = f"{field} = {_toml_value(value)}"
-                    old = re.search(rf"^[ \t]*{field}[ \t]*=[^\r\n]*", block, re.MULTILINE)
-                    if old is not None:
-                        block = block[: old.start()] + line + block[old.end() :]
+                    block = block[: old.start()] + line + block[old.end() :]
             new = text[:start] + block + text[end:]
             if self._says(new):
                 return new
-        raise self._by_hand("the server is written in another way than is known")
+        raise self._by_hand("the server is written in another way than is known", text)
 
     def remove(self, text: str) -> str:
         """Remove the table and those below it."""
@@ -329,12 +330,11 @@ class TomlServer(NamedTuple):
         return _servers(_toml(text).get(self.table))
 
     def _appended(self, text: str) -> str:
-        newline = _newline(text)
-        lines = [f"[{self.table}.{_toml_key(self.name)}]"]
-        lines += [f"{field} = {_toml_value(value)}" for field, value in self.value.items()]
-        new = text + (newline if text else "") + newline.join(lines) + newline
+        newline, head = _newline(text), f"[{self.table}.{_toml_key(self.name)}]"
+        lines = [f"{field} = {_toml_value(value)}" for field, value in self.value.items()]
+        new = text + (newline if text else "") + newline.join([head, *lines]) + newline
         if not self._says(new):  # an inline table, for one, cannot be added to
-            raise self._by_hand("the table cannot be added to what is there")
+            raise self._by_hand("the table cannot be added to what is there", text)
         return new
 
     def _says(self, text: str) -> bool:
@@ -342,14 +342,18 @@ class TomlServer(NamedTuple):
             there = _at(_toml(text), (self.table, self.name))
         except EditError:
             return False
-        return there is not None and all(
-            there.get(field) == value for field, value in self.value.items()
-        )
+        return there is not None and all(there.get(key) == one for key, one in self.value.items())
 
-    def _by_hand(self, message: str) -> EditError:
+    def _by_hand(self, message: str, text: str) -> EditError:
         fields = ", ".join(f"{field} = {_toml_value(part)}" for field, part in self.value.items())
-        entry = f"{self.table}.{_toml_key(self.name)} = {{ {fields} }}"
-        return EditError(message, hint=f"write it with an editor: {entry}")
+        entry, where = f"{_toml_key(self.name)} = {{ {fields} }}", f"below [{self.table}]"
+        form = re.search(rf"^[ \t]*(\[?)[ \t]*{self.table}[ \t]*[]=]", text, re.MULTILINE)
+        if form is None:
+            entry = f"{self.table}.{entry}"
+            where = "at the top of the file, in place of the old one"
+        elif not form[1]:
+            where = f"inside the braces of {self.table}"
+        return EditError(message, hint=f"write with an editor {where}: {entry}")
 
     def _blocks(self, text: str) -> Iterator[tuple[int, int]]:
         """Where the table may begin and end, with those below it; the last first.
@@ -358,17 +362,17 @@ class TomlServer(NamedTuple):
         """
         name = rf"(?:{re.escape(self.name)}|\"{re.escape(self.name)}\"|'{re.escape(self.name)}')"
         path = rf"[ \t]*{self.table}[ \t]*\.[ \t]*{name}[ \t]*"
-        starts = [*re.finditer(rf"^[ \t]*\[{path}\]", text, re.MULTILINE)]
-        for match in reversed(starts):
+        for match in reversed([*re.finditer(rf"^[ \t]*\[{path}\]", text, re.MULTILINE)]):
             end = len(text)
             for header in re.compile(r"^[ \t]*\[", re.MULTILINE).finditer(text, match.end()):
                 if re.match(rf"[ \t]*\[\[?{path}[\].]", text[header.start() :]) is None:
                     end = header.start()
                     break
-            # Blank lines and comments before the next table belong to that.
             last = match.end()
-            lines = re.compile(r"^[^\r\n]*(?:\r?\n|\Z)", re.MULTILINE)
-            for line in lines.finditer(text, match.start(), end):
+            for line in re.compile(r"^[^\r\n]*(?:\r?\n|\Z)", re.M).finditer(
+                text, match.start(), end
+            ):
+                # Blank lines and comments before the next table belong to that.
                 if line[0].strip() and not line[0].lstrip().startswith("#"):
                     last = line.end()
             yield match.start(), last

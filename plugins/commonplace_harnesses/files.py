@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from commonplace.plugin import (
     CallerError,
+    CommonplaceError,
     UnavailableError,
     UnreadableError,
     parse_json5,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from commonplace_harnesses.harnesses import Target
 
 _BOM = "\ufeff"
+DONE = {"create": "created", "change": "changed", "delete": "deleted", "none": "unchanged"}
 _MOST_BYTES = 16 * 1024 * 1024
 
 
@@ -104,7 +106,26 @@ class HarnessFiles:
         text = self._read(self._path(target))[2]
         return [] if text is None else target.edit.ours(_split(text)[1])
 
-    def apply(self, change: FileChange) -> None:
+    def apply(self, changes: Sequence[FileChange]) -> None:
+        """Make all of ``changes``, or none: where one fails, those before it are taken back.
+
+        Raises :class:`~commonplace.CommonplaceError`; its notes name the files that have changed
+        all the same.
+        """
+        done: list[FileChange] = []
+        try:
+            for change in changes:
+                self._apply(change)
+                done.append(change)
+        except CommonplaceError as error:
+            for change in reversed(done):
+                try:
+                    self._apply(change._replace(before=change.after, after=change.before))
+                except CommonplaceError as failure:
+                    error.add_note(f"{change.path} stays {DONE[change.action]}: {failure}")
+            raise
+
+    def _apply(self, change: FileChange) -> None:
         """Write or delete the file, if it is still what it was when the change was planned.
 
         Raises :class:`~commonplace.UnavailableError`.

@@ -81,9 +81,10 @@ class Harness(NamedTuple):
 SECONDS = {"SessionStart": 20, "PreCompact": 20, "SessionEnd": 3}
 """How long a hook may take before its harness ends it. Codex allows no more at a session's end."""
 
-_ARCHIVE = (
+ARCHIVE = (
     "Sessions are archived once agents may write: commonplace config set memory.write.enabled true"
 )
+"""What is still to do where agents may not write."""
 
 
 def _claude_code(setup: Setup) -> tuple[Target, ...]:
@@ -201,7 +202,7 @@ HARNESSES = {
             ("user", "project"),
             _claude_code,
             {
-                "": ("Start a new session; /mcp lists the server, /hooks the hooks.", _ARCHIVE),
+                "": ("Start a new session; /mcp lists the server, /hooks the hooks.", ARCHIVE),
                 "project": (
                     "Claude Code asks everybody who opens the project to approve the server.",
                     "Each of them needs the command commonplace.",
@@ -218,7 +219,7 @@ HARNESSES = {
                 "": (
                     "Start codex and trust the new hooks (/hooks). Until then they never run.",
                     "Codex ignores all of hooks.json if its root has an unknown key.",
-                    _ARCHIVE,
+                    ARCHIVE,
                 ),
                 "project": (
                     "Codex reads a project's .codex folder only once the project is trusted.",

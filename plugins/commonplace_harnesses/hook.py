@@ -118,7 +118,7 @@ def _session_start(harness: str, event: str, context: Context) -> str:
     except MemoryDisabledError:
         return ""
     except CommonplaceError as error:
-        failure = reason_of(error)
+        failure = context.suggesting(reason_of(error))
     except Exception as error:  # noqa: BLE001 - the session must begin, whatever is wrong here
         failure = f"{type(error).__name__}: {error}"
     if failure:

@@ -53,9 +53,10 @@ class Asking:
         if question is None:
             return None, arguments
         if not _can_ask(capabilities):
+            way = f". The user can run: {question.command}" if question.command else ""
             raise MissingCapabilityError(
                 f"{FORGETS} asks the user first, and this client did not declare the "
-                "form elicitation capability. The user can run: commonplace forget CITATION",
+                f"form elicitation capability{way}",
                 {"requiredCapabilities": {"elicitation": {"form": {}}}},
             )
         answers, state = params.get("inputResponses"), params.get("requestState")

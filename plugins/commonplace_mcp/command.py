@@ -106,8 +106,11 @@ def _serve_stdio(surface: Surface) -> None:
 
 def _serve_http(surface: Surface, args: Namespace, context: Context) -> None:
     host, colon, port = args.http.rpartition(":")
-    if not (colon and port.isdecimal() and int(port) < 65536):
-        raise UsageError(f"--http {args.http}: no host and port", hint="--http 127.0.0.1:8000")
+    way = "--http 127.0.0.1:8000"
+    if not (colon and port.isdecimal()):
+        raise UsageError(f"--http {args.http}: no host and port", hint=way)
+    if len(port) > 5 or int(port) > 65535:
+        raise UsageError(f"--http {args.http}: the port is more than 65535", hint=way)
     from commonplace_mcp.http import serve
 
     def ready(address: str) -> None:

@@ -102,9 +102,11 @@ def error_message(id_: object, error: ProtocolError) -> Json:
 def request_id(message: Json) -> str | int | None:
     """The id of a request; ``None`` for a notification or a response.
 
-    Raises :class:`ProtocolError` for an id that is neither a string nor a whole number, and for a
-    method that is no string.
+    Raises :class:`ProtocolError` for an id that is neither a string nor a whole number, for a
+    method that is no string, and for what is none of the three.
     """
+    if message.keys().isdisjoint(("method", "result", "error")):
+        raise ProtocolError(INVALID_REQUEST, "Invalid request: it has no method")
     if "method" not in message or "id" not in message:
         return None
     id_ = message["id"]
@@ -165,7 +167,7 @@ class Connection:
         """The answer to a request, or ``None`` where the answer is a stream of notifications."""
         id_ = message["id"]
         try:
-            params = _object(message.get("params", {}), "they")
+            params = _object({} if (given := message.get("params")) is None else given, "they")
             method = message["method"]
             era = self._era_of(method, params)
             result = self._result(era, method, params, id_)

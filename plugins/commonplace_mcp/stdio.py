@@ -263,7 +263,8 @@ def _id_of_long(start: bytes, end: bytes) -> str | int | None:
 
 def _refusal(message: object, error: ProtocolError) -> Json:
     asked = message.get("id") if isinstance(message, dict) else None
-    return error_message(asked if isinstance(asked, str | int) else None, error)
+    known = isinstance(asked, str | int) and not isinstance(asked, bool)
+    return error_message(asked if known else None, error)
 
 
 def standard_streams() -> tuple[Any, Any]:

@@ -6,6 +6,7 @@ Values are JSON objects in the form of the protocol, without the fields that onl
 from __future__ import annotations
 
 import json
+import shlex
 import threading
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any
@@ -66,12 +67,14 @@ class MissingCapabilityError(RefusedError):
 class Question(NamedTuple):
     """What the user is asked before ``arguments`` of a tool are run: ``lines`` will be deleted.
 
-    ``lines`` is ``None`` where what will be deleted has no citation.
+    ``lines`` is ``None`` where what will be deleted has no citation; else the user can delete it by
+    ``command``.
     """
 
     arguments: Json
     lines: str | None
     message: str
+    command: str = ""
 
 
 class Surface:
@@ -190,7 +193,8 @@ class Surface:
         where = f"{unfenced(note.path)}, lines {note.start_line} to {note.end_line}"
         shown = note.text if len(note.text) <= LONGEST_SHOWN else note.text[:LONGEST_SHOWN] + "…"
         message = f"Delete these lines from memory ({where})?\n\n{shown}"
-        return Question(arguments, note.text, message)
+        command = f"commonplace forget {shlex.quote(given['citation'])}"
+        return Question(arguments, note.text, message, self._suggesting(command, agent))
 
     def _agent_of(self, arguments: Any) -> tuple[str | None, Any]:
         """The agent whose memory a call is for (``None``: an unknown one), and what is left."""
@@ -222,7 +226,8 @@ class Surface:
         after: tuple[int, str] = (0, "")
         if cursor is not None:
             number, colon, path = str(cursor).partition(":")
-            if not (colon and number.isdecimal() and int(number) < len(self.agents)):
+            known = {str(one) for one in range(len(self.agents))}
+            if not colon or number not in known:
                 raise RefusedError("the cursor is not one of this server")
             after = (int(number), path)
         page: list[Json] = []
@@ -241,7 +246,7 @@ class Surface:
             try:
                 paths = tools.paths()
             except CommonplaceError as error:
-                raise _unavailable(error) from None
+                raise self._unavailable(error, agent) from None
             yield from ((number, path) for path in paths if (number, path) > after)
 
     def read(self, uri: object) -> Json:
@@ -317,11 +322,11 @@ class Surface:
         try:
             return self._tools(agent)
         except CommonplaceError as error:
-            raise _unavailable(error) from None
+            raise self._unavailable(error, agent) from None
 
-
-def _unavailable(error: CommonplaceError) -> RefusedError:
-    return RefusedError(f"Memory is not available: {unfenced(reason_of(error))}")
+    def _unavailable(self, error: CommonplaceError, agent: str) -> RefusedError:
+        text = f"Memory is not available: {unfenced(reason_of(error))}"
+        return RefusedError(self._suggesting(text, agent))
 
 
 def text_result(text: str, *, failed: bool) -> Json:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from commonplace.plugin import (
@@ -143,8 +144,10 @@ def _list(args: Namespace, context: Context) -> int:
         ]
         context.emit({"sessions": rows, "total": len(found)})
         return 0
+    ids = Counter(one.id for one in found)
     rows_ = [
-        (time.strftime("%Y-%m-%d %H:%M", time.localtime(at)), one.program, one.id)
+        # Of a conversation that was reset there are several files of one id.
+        (_minute(at), one.program, one.id if ids[one.id] == 1 else one.path)
         for one, at in shown
     ]
     for line, title in zip(columns(rows_), titles, strict=True):
@@ -157,9 +160,17 @@ def _list(args: Namespace, context: Context) -> int:
     return 0
 
 
+def _minute(at: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(at))
+
+
 def _show(args: Namespace, context: Context) -> int:
     with context.open_memory() as memory:
-        session = wanted_session(args.session, sessions(known_folders(memory.settings)))
+        found = sessions(known_folders(memory.settings))
+        session = wanted_session(args.session, found)
+    others = [one.path for one in found if one.id == session.id and one.path != session.path]
+    if others and args.session not in (session.path, session.location):
+        context.note(f"this is {session.path}; of the same id there is also {', '.join(others)}")
     messages, program = _read(session)
     said = [(one, text) for one in messages if (text := masked(one.text.strip()))]
     said = said[-args.last :] if args.last else said
@@ -205,6 +216,8 @@ def _archive_hook(args: Namespace, context: Context) -> int:
         done = _archived(_event(_standard_input()), args, context)
     except CommonplaceError as error:
         done = Archived(path="", reason=reason_of(error))
+    except UsageError as error:
+        done = Archived(path="", reason=str(error))
     except Exception as error:  # noqa: BLE001 - a hook that fails would stop the program it serves
         done = Archived(path="", reason=f"{type(error).__name__}: {error}")
     _report(done, context)

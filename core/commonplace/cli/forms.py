@@ -168,7 +168,10 @@ def suggesting(
         missing = [name for name in fit if not re.search(rf"{name}[ =]", rest)]
         return found[0] + "".join(f" {name} {quote(given[name])}" for name in missing)
 
-    return "; ".join([re.sub(_SUGGESTED, whose, text), *beside])
+    text, more = re.sub(_SUGGESTED, whose, text), "; ".join(beside)
+    if more and text.endswith("."):
+        return f"{text} {more[0].upper()}{more[1:]}."
+    return f"{text}; {more}" if more else text
 
 
 def _unfit(rest: str, given: Mapping[str, str], env: Mapping[str, str]) -> dict[str, str]:

@@ -121,7 +121,8 @@ class Parser(ArgumentParser):
             near = suggest(option, self._option_string_actions)
             if near:
                 return f"did you mean {near}?"
-            if option.startswith("-") and not option.startswith("--"):
+            words = any(action.dest == "words" for action in self._actions)
+            if words and option.startswith("-") and not option.startswith("--"):
                 return f'to leave out notes with a word, quote the query: "words {option}"'
         if found := re.search(r"invalid choice: '(.*)' \(choose from (.*)\)", message):
             near = suggest(found[1], [choice.strip("'") for choice in found[2].split(", ")])
@@ -278,11 +279,12 @@ def _run(command: Command, arguments: Sequence[str], env: Mapping[str, str]) -> 
     context = Context(args, env=env, commands=BUILTIN)
     try:
         code: object = command.run(args, context)
-    except MemoryDisabledError:
+    except MemoryDisabledError as error:
         if context.json:
             context.emit({"disabled": True, "results": []})
         else:
             context.line("Memory search disabled.")
+            context.note(error.hint)
         return 0
     if not isinstance(code, int | None):
         raise TypeError(f"it ended with {str(code)[:40]!r}, which is no exit code")

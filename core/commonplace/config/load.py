@@ -127,9 +127,10 @@ def configured(host: PluginHost, **arguments: Unpack[Arguments]) -> Settings:
 
         settings = settings.evolve(warnings=(*settings.warnings, *of_another(asked, applied)))
     if not settings.search.enabled or settings.slot == "none":
+        off = [] if settings.search.enabled else ["memorySearch.enabled to true"]
+        off += ["plugins.slots.memory to memory-core"] if settings.slot == "none" else []
         raise MemoryDisabledError(
-            "memory search is switched off by the configuration",
-            hint="set memorySearch.enabled to true and plugins.slots.memory to memory-core",
+            "memory search is switched off by the configuration", hint=f"set {' and '.join(off)}"
         )
     check_workspace(settings.workspace)
     (first, *others) = settings.backends

@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from commonplace.config.search import SearchSettings
     from commonplace.config.shape import Shape
 
+_ARGUMENT = "config argument"
+"""What stands for the file where a mapping was given."""
+
 
 def search_settings(
     shape: Shape, found: Mapping[tuple[str, ...], Any], *, strange: bool = False
@@ -157,7 +160,9 @@ class Resolution:
         raise ConfigError(
             f"{first}{more}",
             problems=self.problems,
-            hint="run `commonplace config check` to list all problems",
+            hint="correct the mapping that was given as config"
+            if first.file == _ARGUMENT
+            else "run `commonplace config check` to list all problems",
         )
 
 
@@ -272,7 +277,7 @@ def documents(config: Config, env: Mapping[str, str], resolution: Resolution) ->
     found: list[Layer | None] = []
     named = ""
     if isinstance(config, Mapping):
-        found.append(Layer("argument", "config argument", config, base=paths.current_folder()))
+        found.append(Layer("argument", _ARGUMENT, config, base=paths.current_folder()))
     elif config is not None:
         named = os.fspath(config)
     if named := named or paths.given(env, "COMMONPLACE_CONFIG"):

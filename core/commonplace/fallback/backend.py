@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar, cast
 
 from commonplace.errors import (
     CommonplaceError,
+    DeadlineExceededError,
     DeclinedError,
     IndexCorruptError,
     MemoryClosedError,
@@ -25,7 +26,7 @@ from commonplace.resilience.deadline import NEVER, Deadline, GuardedCaller
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
-    from typing import Protocol, TypedDict, Unpack
+    from typing import TypedDict, Unpack
 
     from commonplace.model.reports import ProgressCallback, SyncReport
     from commonplace.model.search import Arm, Fallback, Query, Where
@@ -42,25 +43,6 @@ if TYPE_CHECKING:
         progress: ProgressCallback | None
         changed: Callable[[], Collection[str] | None] | None
 
-    class Searched(Protocol):
-        """A search under way: :class:`BackendSearch`, or one along a chain."""
-
-        backend: str
-        fallback: Fallback | None
-        freshness: Freshness
-
-        def update(self) -> None:
-            """Update the index, where that is quick or there is none yet."""
-            ...
-
-        def ask(self, query: Query, *, where: Where, limit: int) -> tuple[Arm, ...]:
-            """Return the ranked lists of the backend that can answer."""
-            ...
-
-        def ask_again(self, query: Query, *, where: Where, limit: int) -> tuple[Arm, ...]:
-            """Return further ranked lists of the backend that answered."""
-            ...
-
 
 T = TypeVar("T")
 
@@ -72,6 +54,8 @@ PROBE_SECONDS = 10.0
 
 CLOSE_SECONDS = 5.0
 """How long a backend of a third party may take to close."""
+
+_NO_LIMIT = "`commonplace index` takes as long as it needs"
 
 
 class BackendsStatus(NamedTuple):
@@ -148,6 +132,8 @@ class Backend:
             except BaseException as error:  # an engine that exits has failed, too
                 if isinstance(error, Exception):
                     self._check_open()  # closed meanwhile: that is why it failed
+                if work == "sync" and isinstance(error, DeadlineExceededError):
+                    error.hint = error.hint or _NO_LIMIT
                 if isinstance(error, CommonplaceError):
                     raise
                 raise self._mistake(error) from error
@@ -325,14 +311,15 @@ class BackendSearch:
         self._updates = update
         self._changed = changed
         self._at_least = deadline.remaining() / 2
-        until = deadline.sooner(self._at_least) if bounded else NEVER
-        self._freshen = partial(freshen, progress=progress, later=later, until=until)
+        self._bounded = bounded
+        self._freshen = partial(freshen, progress=progress, later=later)
 
     def update(self, deadline: Deadline | None = None) -> None:
         """Index what little has changed; a failure is kept, and mentioned in ``freshness``."""
         if not self._updates:
             return
-        freshen = partial(self._freshen, paths=self._changed() if self._changed else None)
+        paths = self._changed() if self._changed else None
+        freshen = partial(self._freshen, paths=paths, until=self._until())
         try:
             self.freshness = self._backend.call("sync", freshen, deadline or self._deadline)
             self.update_error = None
@@ -340,6 +327,11 @@ class BackendSearch:
             self.record_update_failure(error)
         # However long that took, half of the time is left for the answer.
         self._deadline = self._deadline.at_least(self._at_least)
+
+    def _until(self) -> Deadline:
+        """When a first index is left as far as it is, seen from now."""
+        half = self._deadline.remaining() / 2
+        return self._deadline.sooner(half) if self._bounded else NEVER
 
     def record_update_failure(self, error: UnavailableError | DeclinedError) -> None:
         """The index could not be updated because of ``error``: it may hold nothing."""
@@ -368,7 +360,7 @@ class BackendSearch:
             except IndexCorruptError:
                 # A store sets a damaged index aside when it next opens it: rebuild it, also where
                 # searches update nothing, for the empty one that follows it would find nothing.
-                self.freshness = self._freshen(manager)
+                self.freshness = self._freshen(manager, until=self._until())
                 return checked_arms(search(), self._backend.label)
 
         arms = self._backend.call("search", ask, until)

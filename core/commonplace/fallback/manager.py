@@ -34,6 +34,9 @@ Standby = Literal["lazy", "warm"]
 _LAST_TRY_SECONDS = 2.0
 """How long a backend may take to answer once its update has used up its time."""
 
+_MOST = 3 / 4
+"""The part of the time in which the last backend that could answer must have updated its index."""
+
 
 class FallbackMemoryManager:
     """A :class:`~commonplace.plugin.MemoryManager` over a chain of backends, best first.
@@ -170,14 +173,23 @@ class FallbackMemoryManager:
 
 
 class _Gate:
-    """Passes progress on until it is closed: what was given up may go on for a while unseen."""
+    """Passes progress on until it is closed: what was given up may go on for a while unseen.
+
+    Meanwhile progress gives ``deadline``, where there is one, another ``seconds``.
+    """
 
     def __init__(self, progress: ProgressCallback | None) -> None:
         self._progress = progress
         self.closed = False
+        self.deadline: Deadline | None = None
+        self.seconds = 0.0
 
     def __call__(self, progress: Progress) -> None:
-        if self._progress is not None and not self.closed:
+        if self.closed:
+            return
+        if self.deadline is not None:
+            self.deadline.renew(self.seconds)
+        if self._progress is not None:
             self._progress(progress)
 
 
@@ -196,10 +208,21 @@ class _Attempt:
         self.update_skipped = False
         self.update_deadline: Deadline | None = None
         self.error: UnavailableError | DeclinedError | None = None
+        self._bounded = options.get("bounded", False)
         self._done = not options.get("update")
 
-    def update(self, deadline: Deadline, *, ignore_breaker: bool) -> None:
-        """Update the index, once; with ``ignore_breaker`` also if that failed lately."""
+    @property
+    def hopeless(self) -> bool:
+        """Whether the backend failed in this search, or is left alone for an earlier failure."""
+        failure = self.backend.guard.failure("search")
+        return self.error is not None or (failure is not None and failure.retry_in > 0)
+
+    def update(self, deadline: Deadline, *, last: bool, ignore_breaker: bool) -> None:
+        """Update the index, once; with ``ignore_breaker`` also if that failed lately.
+
+        The ``last`` backend that could answer has as long as a first index needs, while it reports
+        progress before ``deadline``; in a search that is bounded, that is the end.
+        """
         if self._done and not self.update_skipped:
             return
         self._done = True
@@ -208,10 +231,12 @@ class _Attempt:
             failure = self.backend.guard.failure("sync")
             reason = failure.reason if failure else f"{self.backend.id} failed lately"
             self.search.record_update_failure(UnavailableError(reason))
-        else:
-            self.search.update(deadline)
-            if self.search.update_error is not None:
-                self.gate.closed, self.update_deadline = True, deadline
+            return
+        if last and not self._bounded:
+            self.gate.deadline, self.gate.seconds = deadline, deadline.remaining()
+        self.search.update(deadline)
+        if self.search.update_error is not None:
+            self.gate.closed, self.update_deadline = True, deadline
 
 
 class ChainSearch:
@@ -244,10 +269,10 @@ class ChainSearch:
         The others are updated as they are asked: only then is it known that they are needed.
         """
         for attempt in self._attempts:
-            failure = attempt.backend.guard.failure("search")
-            if failure is None or not failure.retry_in:
-                share = self._share(len(self._attempts))
-                attempt.update(share.sooner(share.remaining() / 2), ignore_breaker=self._alone)
+            if not attempt.hopeless:
+                last = self._is_last(attempt, ())
+                left = len(self._attempts)
+                self._update(attempt, left, last=last, ignore_breaker=self._alone)
                 return
 
     def ask(self, query: Query, *, where: Where, limit: int) -> tuple[Arm, ...]:
@@ -266,14 +291,10 @@ class ChainSearch:
                 if not ignore_breaker and not attempt.backend.guard.allows("search"):
                     skipped.append(attempt)
                     continue
-                share = self._share(len(self._attempts) - failed)
-                half = share.remaining() / 2
-                attempt.update(share.sooner(half), ignore_breaker=ignore_breaker or self._alone)
-                # A first index takes as long as it needs where no other backend could answer.
-                until = share.at_least(half)
-                if attempt.update_deadline is not None and not self._alone:
-                    # One that cannot be reached costs that once; an old index answers at once.
-                    until = attempt.update_deadline.at_least(min(half, _LAST_TRY_SECONDS))
+                left = len(self._attempts) - failed
+                last = left == 1 or (not ignore_breaker and self._is_last(attempt, skipped))
+                ignores = ignore_breaker or self._alone
+                until = self._update(attempt, left, last=last, ignore_breaker=ignores)
                 try:
                     arms = attempt.search.ask(query, where=where, limit=limit, deadline=until)
                 except (UnavailableError, DeclinedError) as error:
@@ -296,6 +317,35 @@ class ChainSearch:
     @property
     def _alone(self) -> bool:
         return len(self._attempts) == 1
+
+    def _is_last(self, attempt: _Attempt, skipped: Sequence[_Attempt]) -> bool:
+        """Whether no backend but that of ``attempt`` could answer now."""
+        others = [one for one in self._attempts if one is not attempt and one not in skipped]
+        return all(one.hopeless for one in others)
+
+    def _update(
+        self, attempt: _Attempt, left: int, *, last: bool, ignore_breaker: bool
+    ) -> Deadline:
+        """Update the index of one of ``left`` backends; return when its answer is due.
+
+        The last one that could answer is given nearly all of the time, as if it were the only one.
+        """
+        share = self._share(left)
+        half = limit = share.remaining() / 2
+        last_try = _LAST_TRY_SECONDS
+        if last:
+            rest = self._deadline.remaining()
+            half, limit, last_try = rest / 2, rest * _MOST, min(rest / 8, last_try)
+            # Those that are left alone for an earlier failure are tried in what this one leaves.
+            share = self._deadline if left == 1 else self._deadline.sooner(limit)
+        until = self._deadline.sooner(limit)
+        attempt.update(until, last=last, ignore_breaker=ignore_breaker)
+        if attempt.update_deadline is not None:
+            # One that cannot be reached costs that once; an old index answers at once.
+            return attempt.update_deadline.at_least(min(half, last_try))
+        # However long a first index took, half of the time is left for the answer.
+        self._deadline = self._deadline.at_least(half)
+        return share.at_least(half)
 
     def _share(self, left: int) -> Deadline:
         """What one backend may take, so that each of those ``left`` has its part of the time."""
@@ -326,7 +376,7 @@ class ChainSearch:
         failed = [(one.backend.id, one.error) for one in self._attempts if one.error is not None]
         (_, first), *others = failed
         for id_, error in others:
-            first.add_note(f"{id_}: {error}")
+            first.add_note(f"{id_}: {reason_of(error)}")
         return first
 
 

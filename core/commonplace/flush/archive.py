@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from commonplace.config.settings import Settings
-    from commonplace.model.receipts import Origin
+    from commonplace.model.receipts import Origin, Receipt
     from commonplace.writing.writer import Writer
 
 MESSAGES = 15
@@ -29,6 +29,7 @@ NAME_SECONDS = 15.0
 _SHOWN = 2_000  # characters of the conversation that the model is shown
 _LONGEST_SLUG = 30
 _MOST_NAMES = 100
+_HEADING = "## Conversation Summary"
 _ALREADY = "it is archived already"
 _LEFT_OUT = "(left out: it reads like an order to an agent)"
 
@@ -83,7 +84,8 @@ def archive_session(  # noqa: PLR0913 - all but two by keyword
     seconds), or now where that is not known, as the user has them (``query.timeZone``).
 
     No file is ever overwritten: where the name is taken, ``-2`` and so on is added. The same
-    messages of the same session are not archived twice.
+    messages of the same session are not archived twice, whichever ``source`` they come from: where
+    its notes end with the first of the messages, only those after them are written.
 
     A message that reads like an instruction to an agent is left out, with a word why. It is
     written on the word of the session, so that agents must be allowed to write
@@ -98,6 +100,18 @@ def archive_session(  # noqa: PLR0913 - all but two by keyword
     )
     if not texts:
         return Archived(path="", reason="nothing was said")
+    writer = memory.writer(origin="session", who="session archive", allowed=allowed)
+    why = f"the session {session_id} ended"
+    earlier = [
+        receipt
+        for receipt in writer.journal()
+        if receipt.why == why
+        and os.path.isfile(os.path.join(memory.settings.workspace, *receipt.path.split("/")))
+    ]
+    archived = [line for receipt in reversed(earlier) for line in _summary(receipt)]
+    new = _not_in(archived, texts)
+    if not new:
+        return Archived(path=earlier[0].path, messages=len(texts), reason=_ALREADY)
     zone = memory.settings.search.query.time_zone or ""
     moment = local_time(began or clock(), zone)
     facts = [("Session Key", session_key), ("Session ID", session_id), ("Source", source)]
@@ -109,29 +123,23 @@ def archive_session(  # noqa: PLR0913 - all but two by keyword
                 if value
             ),
             "",
-            "## Conversation Summary",
+            _HEADING,
             "",
-            *texts,
+            *new,
             "",
         ]
     )
     title = f"# Session: {moment:%Y-%m-%d %H:%M} ({zone_words(moment, zone)})\n\n"
-    slug = _slug(texts, name) or f"{moment:%H%M}"
-    writer = memory.writer(origin="session", who="session archive", allowed=allowed)
+    slug = _slug(new, name) or f"{moment:%H%M}"
     folder = writer.log_path.rpartition("/")[0]
     stem = f"{folder}/{moment:%Y-%m-%d}-{slug}"
-    why = f"the session {session_id} ended"
-    for receipt in writer.journal():
-        there = os.path.join(memory.settings.workspace, *receipt.path.split("/"))
-        if receipt.why == why and receipt.after.text.endswith(body) and os.path.isfile(there):
-            return Archived(path=receipt.path, messages=len(texts), reason=_ALREADY)
     for number in range(1, _MOST_NAMES + 1):
         path = f"{stem}-{number}.md" if number > 1 else f"{stem}.md"
         try:
             writer.change(path, partial(_new, title + body), why=why)
         except _TakenError:
             continue
-        return Archived(path=path, messages=len(texts))
+        return Archived(path=path, messages=len(new))
     raise CommonplaceError(f"{_MOST_NAMES} notes are called {stem}", hint="rename or move some")
 
 
@@ -143,6 +151,22 @@ def _new(text: str, data: bytes | None) -> bytes:
     if data is not None:
         raise _TakenError
     return text.encode("utf-8", "replace")
+
+
+def _summary(receipt: Receipt) -> list[str]:
+    """The messages of the note that an earlier archive wrote."""
+    return [line for line in receipt.after.text.partition(f"\n{_HEADING}\n")[2].split("\n") if line]
+
+
+def _not_in(archived: Sequence[str], texts: list[str]) -> list[str]:
+    """``texts`` without those of the beginning that ``archived`` ends with.
+
+    A single text says nothing ("yes", "thanks") unless it is all that there is.
+    """
+    for size in range(min(len(texts), len(archived)), 0, -1):
+        if texts[:size] == archived[-size:] and (size > 1 or size == len(texts)):
+            return texts[size:]
+    return texts
 
 
 def _is_command(text: str) -> bool:

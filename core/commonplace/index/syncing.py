@@ -50,8 +50,7 @@ _NAMED = 5  # unreadable notes that an answer names: an agent pays for each word
 
 INLINE_DOCUMENTS = 20
 """A search that meets more changed documents than these counts them, and indexes none first."""
-_INLINE_SECONDS = 0.2
-_LEASE_SECONDS = 30.0
+_INLINE_SECONDS, _LEASE_SECONDS = 0.2, 30.0
 
 
 class SyncOptions(NamedTuple):
@@ -299,9 +298,9 @@ def freshen(
 
     Up to 20 changed documents are indexed within about 200 ms. More are counted and left; an empty
     index, which could answer nothing, is built whole, or as far as possible by ``until``. Growing
-    documents that are not due are left.
-    Nothing is embedded: that costs time and perhaps money. ``later`` tells the user what happens
-    to what is left. Only ``paths`` are looked at, where no others can have changed.
+    documents that are not due are left. Nothing is embedded: that costs time and perhaps money.
+    ``later`` tells the user what happens to what is left. Only ``paths`` are looked at, where no
+    others can have changed.
 
     If the index cannot be written, a note says so and the search continues with what is there; the
     :class:`~commonplace.errors.UnavailableError` is raised if the index is empty.
@@ -335,8 +334,8 @@ def freshen(
             if not (report.known or report.hidden):
                 raise
             later = str(error)
-    notes, hidden = (*notices, *_notes(report, later)), report.failed_roots
-    return Freshness(report.remaining, notes, hidden, naming=_naming(report))
+    notes = *notices, *_notes(report, later)
+    return Freshness(report.remaining, notes, report.failed_roots, _naming(report))
 
 
 def maintain_unasked(
@@ -377,7 +376,7 @@ def nothing_found(report: SyncReport) -> tuple[str, ...]:
 def _notes(report: SyncReport, hindrance: str) -> tuple[str, ...]:
     if nothing := nothing_found(report):
         return nothing
-    notes = [*([report.cut] if report.cut else ()), *_naming(report)]
+    notes = [*filter(None, [report.cut]), *_naming(report)]
     if (more := len(report.unreadable) - _NAMED) > 0:
         notes.append(f"{more} more could not be read: `commonplace index` names all")
     if report.remaining and report.rebuilding is not None:
@@ -389,12 +388,13 @@ def _notes(report: SyncReport, hindrance: str) -> tuple[str, ...]:
     elif report.remaining:
         # It may well be among the hits, as it was when it was indexed.
         changed = counted(report.remaining, "changed note")
-        now = "it is" if report.remaining == 1 else "they are"
-        what = f"{changed} may not be in this answer as {now} now"
-        notes.append(f"{what}: {hindrance or 'run `commonplace index`'}")
+        now, later = "it is" if report.remaining == 1 else "they are", "run `commonplace index`"
+        notes.append(f"{changed} may not be in this answer as {now} now: {hindrance or later}")
     return tuple(notes)
 
 
 def _naming(report: SyncReport) -> tuple[str, ...]:
-    unreadable = [f"{path!r} could not be read: {why}" for path, why in report.unreadable[:_NAMED]]
-    return (*(failed.words("notes") for failed in report.failed_roots), *unreadable)
+    hidden = "what is indexed of it is not shown"
+    named = [f"{failed.words('notes')}; {hidden}" for failed in report.failed_roots]
+    named += [f"{path!r} could not be read: {why}" for path, why in report.unreadable[:_NAMED]]
+    return tuple(named)

@@ -69,10 +69,12 @@ class Worker:
         except RuntimeError as error:  # no more threads, or the interpreter is about to end
             self._places.release()
             raise UnavailableError(f"{self.name}: no thread could be started: {error}") from error
-        left = seconds
+        left, until = seconds, deadline.at
         while not self._wait(call.done, min(left, LOOK_SECONDS) if deadline.cancellable else left):
             left -= LOOK_SECONDS
-            if not deadline.cancellable or deadline.cancelled or left <= 0:
+            if not deadline.cancelled and deadline.at > until:
+                left, until = deadline.remaining(), deadline.at
+            elif not deadline.cancellable or deadline.cancelled or left <= 0:
                 self._given_up = call.done
                 raise DeadlineExceededError(f"{self.name} did not answer within {seconds:.3g} s")
         return call.outcome()

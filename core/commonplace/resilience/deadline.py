@@ -39,9 +39,9 @@ FAIR_SECONDS = 1.0
 class Deadline:
     """A point in monotonic time, or the moment when the work is cancelled, whichever comes first.
 
-    Made once where a call enters and passed to everything that can wait. The clock is injected so
-    that tests need no sleep. ``cancelled`` says whether the work was ended; once it has said so,
-    it must go on saying it.
+    Made once where a call enters and passed to everything that can wait; only its maker may
+    :meth:`renew` it. The clock is injected so that tests need no sleep. ``cancelled`` says whether
+    the work was ended; once it has said so, it must go on saying it.
     """
 
     __slots__ = ("_at", "_cancelled", "_clock")
@@ -67,6 +67,11 @@ class Deadline:
         if self.cancelled:
             return 0.0
         return max(0.0, self._at - self._clock()) if self._at != INFINITY else INFINITY
+
+    @property
+    def at(self) -> float:
+        """The point in time, by the deadline's own clock; infinite for :data:`NEVER`."""
+        return self._at
 
     @property
     def expired(self) -> bool:
@@ -101,6 +106,10 @@ class Deadline:
         """The same deadline, or ``seconds`` from now if that is later."""
         at = max(self._at, self._clock() + seconds)
         return Deadline(at, self._clock, cancelled=self._cancelled)
+
+    def renew(self, seconds: float) -> None:
+        """Move it to ``seconds`` from now if that is later: the work has shown that it goes on."""
+        self._at = max(self._at, self._clock() + seconds)
 
     def check(self, what: str) -> None:
         """Raise :class:`DeadlineExceededError`, naming ``what``, if no time is left."""

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from commonplace.config.search import QuerySettings
-    from commonplace.fallback.backend import Searched
     from commonplace.model.search import Arm, ArmKind, ChunkId, KeywordQuery, Phrase, StoredChunk
+    from commonplace.search.shared import Searched
 
     _Days = Sequence[tuple[str, str]]
     _Fact = tuple[object, str]

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
     from commonplace.config.search import SearchSettings
     from commonplace.config.settings import Settings
-    from commonplace.fallback.backend import Searched
     from commonplace.host.host import PluginHost
     from commonplace.index.syncing import Freshness
     from commonplace.model.plugins import Mount
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
     from commonplace.protocols.managers import Ranker
     from commonplace.protocols.parts import Source
     from commonplace.resilience.deadline import Deadline
+    from commonplace.search.shared import Searched
     from commonplace.text.analyse import Analyser
 
     Parts = tuple[tuple[str, float], ...]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from commonplace.config.defaults import TRANSCRIPTS
 from commonplace.errors import counted
@@ -11,9 +11,27 @@ from commonplace.model.tools import PRIVATE_PATHS, is_private
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from commonplace.fallback.backend import Searched
     from commonplace.index.syncing import Freshness
-    from commonplace.model.search import Arm, Query, Where
+    from commonplace.model.search import Arm, Fallback, Query, Where
+
+    class Searched(Protocol):
+        """A search under way: of the only backend, along a chain, or for a chat of several."""
+
+        backend: str
+        fallback: Fallback | None
+        freshness: Freshness
+
+        def update(self) -> None:
+            """Update the index, where that is quick or there is none yet."""
+            ...
+
+        def ask(self, query: Query, *, where: Where, limit: int) -> tuple[Arm, ...]:
+            """Return the ranked lists of the backend that can answer."""
+            ...
+
+        def ask_again(self, query: Query, *, where: Where, limit: int) -> tuple[Arm, ...]:
+            """Return further ranked lists of the backend that answered."""
+            ...
 
 
 class SharedSearch:

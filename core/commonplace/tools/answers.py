@@ -87,14 +87,15 @@ def refused(error: CommonplaceError, *, unavailable: bool, empty: dict[str, Any]
     correctable = isinstance(error, CallerError) and not unavailable
     action = error.hint or ("correct the arguments, and call again" if correctable else away)
     head = "Memory is not available" if unavailable else "Memory did not answer"
+    reason = "; ".join([str(error), *getattr(error, "__notes__", ())])
     data = {
         **empty,
         "disabled": unavailable,
         "unavailable": unavailable,
-        "error": str(error),
+        "error": reason,
         "action": action,
     }
-    text = f"{head}: {unfenced(str(error))}. What to do: {sentence(unfenced(action))}"
+    text = f"{head}: {unfenced(reason)}. What to do: {sentence(unfenced(action))}"
     return ToolAnswer(text=text, data=data, failed=True)
 
 

@@ -51,6 +51,30 @@ def test_where_the_configured_program_is_missing_the_factory_says_so(tmp_path: P
     assert not (tmp_path / "state").exists(), "looking makes nothing"
 
 
+@pytest.mark.parametrize("extra", [(), ("beside",), (QmdPath(path="beside"),)])
+def test_where_qmd_is_missing_it_says_which_folders_no_other_backend_searches(
+    tmp_path: Path, extra: tuple[str | QmdPath, ...]
+) -> None:
+    context = ManagerContext(
+        workspace=str(tmp_path),
+        agent="main",
+        state_dir=str(tmp_path / "state"),
+        sources=(),
+        config=QmdSettings(
+            command=str(tmp_path / "no-qmd"),
+            paths=(QmdPath(path="beside"), QmdPath(path=" ")),
+            extra_collections=(QmdPath(path=str(tmp_path / "more")),),
+        ),
+        extra_paths=extra,
+    )
+    with pytest.raises(PluginUnavailableError) as caught:
+        offered().factory(context)
+    paths = "" if extra else "memory.qmd.paths and "
+    keys = f"{paths}memorySearch.qmd.extraCollections"
+    words = f"; {keys}: searched by QMD alone, put them into extraPaths meanwhile"
+    assert caught.value.hint.endswith(words)
+
+
 def test_what_the_engine_finds_wrong_is_passed_on(desk: Desk) -> None:
     desk.qmd.available = Probe(available=False, reason="its Node is too old", hint="install 22")
     with pytest.raises(PluginUnavailableError, match="too old") as caught:

@@ -660,7 +660,11 @@ def test_memory_that_is_switched_off_is_no_failure(
     file.write_text(config, encoding="utf-8")
     argv = (*command.split(), "--workspace", workspace, "--config", str(file))
     ran = run(*argv)
-    assert (ran.code, ran.out, ran.err) == (0, "Memory search disabled.\n", "")
+    assert (ran.code, ran.out) == (0, "Memory search disabled.\n")
+    setting = "plugins.slots.memory" if "none" in config else "memorySearch.enabled"
+    others = {"plugins.slots.memory", "memorySearch.enabled"} - {setting}
+    assert ran.err.startswith(f"note: set {setting} to ")
+    assert not any(other in ran.err for other in others)
     assert run(*argv, "--json").json == {
         "schemaVersion": 1,
         "disabled": True,

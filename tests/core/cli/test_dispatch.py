@@ -95,6 +95,7 @@ def test_every_command_takes_the_common_options(name: str) -> None:
                 sys.version_info >= (3, 12, 3), reason="argparse takes it for -h here, and helps"
             ),
         ),
+        (["index", "-q"], "commonplace index --help"),
         (["search", "-zebra"], 'quote the query: "words -zebra"'),
         (["search", "x", "--max-results", "0"], "commonplace search --help"),
         (["search", "x", "--min-score", "1.5"], "commonplace search --help"),

@@ -67,6 +67,21 @@ def test_a_command_has_the_options_that_say_whose_memory_is_meant(text: str, sho
     assert suggested(text) == shown
 
 
+def test_what_else_must_be_done_is_a_sentence_of_its_own_behind_one(tmp_path: Path) -> None:
+    config = tmp_path / "openclaw.json"
+    config.write_text("{}")
+    host: Any = Plugins
+    env = {"HOME": str(tmp_path)}
+    texts = [
+        suggesting(text, {"--config": str(config)}, ("config",), host, env)
+        for text in ("do: commonplace config set a 1", "do: commonplace config set a 1.")
+    ]
+    way = f"set OPENCLAW_CONFIG_PATH={config} instead of --config, now and later: then what"
+    assert texts[0].startswith(f"do: commonplace config set a 1; {way}")
+    assert texts[1].startswith(f"do: commonplace config set a 1. S{way[1:]}")
+    assert texts[1].endswith(" counts more.")
+
+
 def test_the_options_are_found_where_the_command_line_is_not_valid() -> None:
     argv = [
         "--config=c.json5",

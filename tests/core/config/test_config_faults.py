@@ -371,3 +371,11 @@ def test_where_no_time_zone_is_known_none_is_wrong(
     assert settings.search.query.time_zone == "Europe/Berlin"
     (warning,) = settings.warnings
     assert "this machine has no time zones: install the package tzdata" in warning
+
+
+def test_the_problems_of_a_mapping_are_not_looked_for_in_a_file(
+    load: Callable[..., Settings],
+) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load(config={"memory": {"none": 1}})
+    assert caught.value.hint == "correct the mapping that was given as config"

@@ -15,7 +15,7 @@ from commonplace.errors import (
 )
 from commonplace.fallback.backend import Backend, Work
 from commonplace.fallback.manager import FallbackMemoryManager
-from commonplace.model.reports import SyncReport
+from commonplace.model.reports import Progress, SyncReport
 from commonplace.model.search import Arm, Found, KeywordQuery, Query, StoredChunk
 from commonplace.protocols.contexts import ManagerHealth
 from commonplace.resilience.bounded_call import Worker
@@ -53,12 +53,17 @@ class Clock:
 
 
 class Engine:
-    """A manager whose search ends as ``mode`` says, and its sync as ``sync_mode`` says."""
+    """A manager whose search ends as ``mode`` says, and its sync as ``sync_mode`` says.
+
+    Its first index has ``notes``, and takes ten seconds for each.
+    """
 
     capabilities = frozenset({"eager"})
 
-    def __init__(self, id_: str) -> None:
+    def __init__(self, id_: str, clock: Clock) -> None:
         self.id = id_
+        self.clock = clock
+        self.notes = self.indexed = 0
         self.mode: Mode = "answers"
         self.sync_mode: Mode = "answers"
         self.hint = ""
@@ -80,7 +85,18 @@ class Engine:
 
     def maintain(self, **options: Any) -> SyncReport:
         self.maintained.append(options)
-        self._act(self.sync_mode)
+        while "at_most" not in options and self.indexed < self.notes:
+            if options["deadline"].expired:
+                break
+            self.clock.pass_by(10)
+            self.indexed += 1
+            if (progress := options["progress"]) is not None:
+                done, total = self.indexed, self.notes
+                progress(Progress(label="Indexing notes", completed=done, total=total))
+        if not self.notes or "at_most" not in options:
+            self._act(self.sync_mode)
+        if self.notes:
+            return SyncReport(known=self.indexed, remaining=self.notes - self.indexed)
         return SyncReport(known=1, unchanged=1)
 
     def pending(self) -> SyncReport:
@@ -116,7 +132,7 @@ class Chain:
 
     def __init__(self, count: int, **options: Any) -> None:
         self.clock = Clock()
-        self.engines = [Engine(f"e{index}") for index in range(count)]
+        self.engines = [Engine(f"e{index}", self.clock) for index in range(count)]
         self.changes: list[tuple[str, str | None]] = []
         self.manager = FallbackMemoryManager(
             [self._backend(engine) for engine in self.engines], clock=self.clock, **options
@@ -124,10 +140,11 @@ class Chain:
 
     def _backend(self, engine: Engine) -> Backend:
         def wait(event: threading.Event, seconds: float) -> bool:
-            # Either the call ends by itself, or it is stuck and time passes, for all who wait.
+            # Either the call ends by itself, or it is stuck and time passes, for all who wait; only
+            # a first index takes time by itself.
             over = self.clock() + seconds
             while not event.wait(0.0005):
-                if event in engine.stuck:
+                if event in engine.stuck or (engine.notes and self.clock() >= over):
                     self.clock.pass_to(over)
                     return event.is_set()
             return True

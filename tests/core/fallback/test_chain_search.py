@@ -12,7 +12,9 @@ from commonplace.errors import (
     DeclinedError,
     ScopeDeniedError,
     UnavailableError,
+    reason_of,
 )
+from commonplace.fallback.backend import Backend
 from commonplace.index.syncing import Freshness
 from commonplace.model.search import Fallback, Query, Where
 
@@ -21,7 +23,8 @@ if TYPE_CHECKING:
 
     from tests.core.fallback.conftest import Chain, Mode
 
-    from commonplace.fallback.manager import ChainSearch
+    from commonplace.fallback.backend import UpdateOptions
+    from commonplace.fallback.manager import ChainSearch, FallbackMemoryManager
 
     Chains = Callable[..., Chain]
 
@@ -177,11 +180,15 @@ def test_the_first_error_is_raised_with_the_others_named(chains: Chains, query: 
     chain = chains(3)
     for engine in chain.engines:
         engine.mode = "fails"
+    chain.engines[1].hint = "start it"
     chain.engines[2].mode = "declines"
     for _ in range(2):  # the second time the breakers are open, and all are tried all the same
         with pytest.raises(UnavailableError, match="e0 is down") as caught:
             ask(chain, query)
-        assert caught.value.__notes__ == ["e1: e1 is down", "e2: e2 would rather not"]
+        assert caught.value.__notes__ == ["e1: e1 is down (start it)", "e2: e2 would rather not"]
+        assert reason_of(caught.value).endswith(
+            "; e1: e1 is down (start it); e2: e2 would rather not"
+        )
     chain.close()
 
 
@@ -226,6 +233,66 @@ def test_a_backend_that_cannot_be_reached_costs_its_time_once(chains: Chains, qu
     before = chain.clock()
     assert ask(chain, query, fresh=True).backend == "e1"
     assert chain.clock() == before
+    chain.close()
+
+
+@pytest.mark.parametrize("known", [False, True], ids=["", "and that is known"])
+@pytest.mark.parametrize("bounded", [False, True])
+@pytest.mark.parametrize("seconds", [30, 400])
+def test_a_backend_in_the_place_of_one_that_fails_answers_as_it_would_alone(
+    chains: Chains, query: Query, known: bool, bounded: bool, seconds: int
+) -> None:
+    def indexed(chain: Chain, backends: Backend | FallbackMemoryManager) -> tuple[object, ...]:
+        engine = chain.engines[1]
+        engine.notes, engine.mode = 12, "finds nothing"
+        options: UpdateOptions = {"update": True, "bounded": bounded, "later": "later"}
+        search = backends.search_of(query, chain.deadline(seconds), **options)
+        search.update()
+        arms = search.ask(query, where=Where(), limit=5)
+        search.ask_again(query, where=Where(), limit=5)
+        return arms, search.freshness, engine.indexed, chain.clock()
+
+    single = chains(2)
+    alone = indexed(single, Backend("e1", lambda: single.engines[1]))
+    chain = chains(2)
+    chain.engines[0].mode = chain.engines[0].sync_mode = "fails"
+    if known:
+        chain.manager.backends[0].guard.failed("search", UnavailableError("e0 is down"))
+    assert indexed(chain, chain.manager) == alone
+    assert alone[2] == (12 if not bounded or seconds == 400 else 2)
+    assert chain.manager.backends[1].guard.failure("sync") is None
+    single.close()
+    chain.close()
+
+
+def test_a_first_index_that_goes_no_further_is_given_up_and_says_what_builds_it(
+    chains: Chains, query: Query
+) -> None:
+    chain = chains(2)
+    first, second = chain.engines
+    first.mode = first.sync_mode = "fails"
+    second.mode, second.sync_mode, second.notes = "finds nothing", "hangs", 12
+    before = chain.clock()
+    with pytest.raises(UnavailableError, match="e0 is down") as caught:
+        ask(chain, query, fresh=True)
+    assert chain.clock() - before == pytest.approx(12 * 10 + 22.5)
+    (note,) = caught.value.__notes__
+    assert note.startswith("e1: e1 did not answer within ")
+    assert note.endswith(" s (`commonplace index` takes as long as it needs)")
+    chain.close()
+
+
+def test_one_that_is_left_alone_has_time_where_the_other_hangs(
+    chains: Chains, query: Query
+) -> None:
+    chain = chains(2)
+    first, second = chain.engines
+    chain.manager.backends[0].guard.failed("search", UnavailableError("e0 is down"))
+    second.mode = second.sync_mode = "hangs"
+    before = chain.clock()
+    assert ask(chain, query, fresh=True).backend == "e0"
+    assert chain.clock() - before == pytest.approx(22.5 + 7.5 / 8)
+    assert first.searched == 1
     chain.close()
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from commonplace import CommonplaceError, Memory, archive_session
 from commonplace.flush import archive as archive_module
+from commonplace.flush.archive import _not_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -129,6 +133,38 @@ def test_no_note_is_overwritten_and_no_session_archived_twice(
     assert other.path == "memory/2026-01-31-1200-3.md"
     assert more.path == "memory/2026-01-31-1200-4.md"
     assert taken.read_text() == "mine"
+
+
+def test_each_message_of_a_session_is_archived_once_by_whatever_archives_it(
+    open_memory: Callable[..., Memory], noon: Callable[[], float], tmp_path: Path
+) -> None:
+    memory = open_memory()
+
+    def archive(count: int, source: str) -> tuple[int, str]:
+        said = [{"role": "user", "content": f"number {each}"} for each in range(count)]
+        done = archive_session(memory, said, session_id="a", source=source, clock=noon)
+        return done.messages, done.reason
+
+    assert archive(30, "PreCompact") == (15, "")
+    assert archive(30, "SessionEnd") == (15, "it is archived already")
+    assert archive(31, "SessionEnd") == (1, "")
+    assert archive(33, "SessionEnd") == (2, "")
+    assert archive(33, "PreCompact") == (15, "it is archived already")
+    notes = "".join(
+        path.read_text() for path in sorted((tmp_path / "notes" / "memory").glob("*.md"))
+    )
+    assert sorted(re.findall(r"number (\d+)", notes)) == [str(each) for each in range(15, 33)]
+
+
+@given(st.lists(st.sampled_from("ab")), st.lists(st.sampled_from("ab"), min_size=1))
+def test_what_is_left_out_of_an_archive_stands_in_the_earlier_ones(
+    archived: list[str], texts: list[str]
+) -> None:
+    left = _not_in(archived, texts)
+    size = len(texts) - len(left)
+    assert texts[size:] == left
+    assert texts[:size] == archived[len(archived) - size :]
+    assert _not_in(archived + left, texts) == []
 
 
 def test_the_same_messages_are_found_later_unless_their_note_is_gone(

@@ -70,6 +70,26 @@ def test_a_call_that_is_cancelled_is_given_up() -> None:
     ended.set()
 
 
+def test_a_call_has_the_time_that_its_deadline_is_given_meanwhile() -> None:
+    now, waited, release = [0.0], list[float](), threading.Event()
+    deadline = Deadline(3.0, lambda: now[0])
+
+    def wait(_: threading.Event, seconds: float) -> bool:
+        waited.append(seconds)
+        if len(waited) < 3:
+            now[0] += 2
+            deadline.renew(3)
+        now[0] += seconds - 2
+        return False
+
+    with pytest.raises(DeadlineExceededError):
+        Worker("w", wait=wait).run(lambda: release.wait(30), deadline)
+    release.set()
+    assert waited == [3.0, 2.0, 3.0]
+    deadline.renew(-1)
+    assert deadline.at == 8.0, "it never comes sooner"
+
+
 def test_the_second_ctrl_c_in_a_loop_of_asyncio_is_the_users() -> None:
     seen: list[bool] = []
 

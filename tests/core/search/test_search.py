@@ -9,6 +9,7 @@ import pytest
 
 from commonplace.config.search import SearchSettings
 from commonplace.errors import CommonplaceError, DeclinedError, UnavailableError
+from commonplace.fallback.manager import ChainSearch
 from commonplace.index.syncing import Freshness
 from commonplace.model.documents import RootFailure
 from commonplace.model.search import Arm, ArmFacts, Fallback, Found, Query, StoredChunk, Where
@@ -17,12 +18,12 @@ from commonplace.search.search import Chosen, Searcher
 from commonplace.text.analyse import make_analyser
 
 
-class Asked:
+class Asked(ChainSearch):
     """A search whose backend answers as given, in turn; it notes the queries."""
 
     def __init__(self, *answers: tuple[Arm, ...] | CommonplaceError) -> None:
         self.backend = "here"
-        self.fallback: Fallback | None = None
+        self.fallback = None
         self.freshness = Freshness()
         self.queries: list[Query] = []
         self.where: list[Where] = []

@@ -160,6 +160,15 @@ def test_the_first_and_last_lines_are_lines_of_the_note(text: str, budget: int) 
         assert tail == "\n".join(lines[start - 1 :])
 
 
+def test_a_chain_that_could_not_answer_names_every_backend() -> None:
+    error = UnavailableError("qmd was not found", hint="install it")
+    error.add_note("builtin: it took too long (`commonplace index` takes as long as it needs)")
+    answer = refused(error, unavailable=True, empty={})
+    why = "qmd was not found; builtin: it took too long (`commonplace index` takes as long as it"
+    assert answer.text.startswith(f"Memory is not available: {why} needs). What to do: install it")
+    assert answer.data["error"].startswith(why)
+
+
 def test_a_refusal_says_why_and_what_to_do() -> None:
     error = UnavailableError("the index is away", hint="mount the disk")
     answer = refused(error, unavailable=True, empty={"results": []})

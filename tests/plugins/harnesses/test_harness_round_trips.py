@@ -171,14 +171,14 @@ def test_installing_and_uninstalling_leaves_the_same_bytes(
             for target in HARNESSES[harness].targets(wanted):
                 change = files.installed(target)
                 assert (change.action == "none") == again
-                files.apply(change)
+                files.apply([change])
             for path, text in zip(paths, texts, strict=True):
                 now = read(path)
                 assert ("/elsewhere" in now) == (wanted is moved)
                 assert now.startswith("\ufeff") == (text or "").startswith("\ufeff")
                 assert "\r\n" not in now or "\n" not in now.replace("\r\n", "")
         for target in reversed(targets):
-            files.apply(files.uninstalled(target))
+            files.apply([files.uninstalled(target)])
         assert tuple(map(read, paths)) == tuple(text or "" for text in texts)
         assert [os.path.exists(path) for path in paths] == [text is not None for text in texts]
         assert all(os.stat(p).st_mode & 0o777 == 0o640 for p in paths if os.path.exists(p))
@@ -200,12 +200,12 @@ def test_installations_at_once_lose_nothing_that_another_found(tmp_path: Path) -
         files, target = files_and_target(number)
         put(target.paths[-1], "{}\n")
         begin.wait()
-        files.apply(files.installed(target))
+        files.apply([files.installed(target)])
 
     def uninstall(number: int) -> str:
         files, target = files_and_target(number)
         begin.wait()
-        files.apply(files.uninstalled(target))
+        files.apply([files.uninstalled(target)])
         return read(target.paths[-1])
 
     with ThreadPoolExecutor(6) as pool:

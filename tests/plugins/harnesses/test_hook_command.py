@@ -125,6 +125,7 @@ def test_a_failure_is_said_to_the_model_and_to_the_user(
     for harness in LIMITS:
         out, _ = hook({}, harness, "SessionStart", "--config", str(bad))
         assert "not available in this session" in context_of(out)
+        assert f"`commonplace config --config {bad} check`" in context_of(out)
         assert "backnd" in context_of(out)
         assert ("systemMessage" in json.loads(out)) == (harness != "cursor")
 

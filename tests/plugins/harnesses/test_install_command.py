@@ -312,6 +312,78 @@ def test_what_was_found_is_known_before_a_file_is_written(
     assert files_in(home) == {".cursor/mcp.json"}
 
 
+def test_the_step_to_let_agents_write_acts_on_the_same_file_and_is_left_out_once_done(
+    home: Path, commonplace: Run
+) -> None:
+    own = home / "own.json5"
+    own.write_text("{}")
+    _, out, _ = commonplace("install", "claude-code", "--config", str(own))
+    step = f"commonplace config --config {own} set memory.write.enabled true"
+    assert step in out
+    assert commonplace(*step.split()[1:])[0] == 0
+    _, out, _ = commonplace("install", "claude-code", "--config", str(own))
+    assert "Still to do" in out
+    assert "memory.write.enabled" not in out
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ('mcp_servers = { a = { command = "x" } }\n', "inside the braces of mcp_servers"),
+        (
+            'mcp_servers.memory.command = "commonplace"\nmcp_servers.memory.args = ["mcp"]\n',
+            "at the top of the file, in place of the old one",
+        ),
+        ('[mcp_servers]\na.command = "x"\n[other]\nb = 1\n', ""),
+    ],
+)
+def test_what_must_be_written_by_hand_is_valid_where_it_is_to_be_written(
+    home: Path, commonplace: Run, text: str, where: str
+) -> None:
+    path = home / ".codex" / "config.toml"
+    path.parent.mkdir()
+    path.write_text(text)
+    code, _, err = commonplace("install", "codex")
+    if where:
+        assert code == 1
+        entry = err.partition(f"write with an editor {where}: ")[2].strip()
+        path.write_text(f"{text.rstrip()[:-1]}, {entry} }}\n" if "braces" in where else entry)
+    assert server_in(path)[1] == "mcp"
+    assert len(server_in(path)) > 2
+    assert commonplace("install", "codex")[0] == 0
+
+
+@pytest.mark.parametrize("found", ['{"theme": "dark"}', "{}\n", None])
+@pytest.mark.parametrize("stuck", [False, True], ids=["", "and cannot be taken back"])
+def test_of_two_files_both_are_changed_or_none(
+    home: Path, commonplace: Run, monkeypatch: pytest.MonkeyPatch, found: str | None, stuck: bool
+) -> None:
+    path = home / ".claude.json"
+    if found is not None:
+        path.write_text(found)
+    server, full = "", False
+
+    def fail(name: str, text: str, *, mode: int = 0o600) -> None:
+        nonlocal full, server
+        if name.endswith("settings.json"):
+            server, full = path.read_text(), stuck
+            path.write_text(f"{server}\n" if stuck else server)
+            raise OSError(13, "Permission denied")
+        write_whole(name, text, mode=mode)
+
+    with monkeypatch.context() as refusing:
+        refusing.setattr("commonplace_harnesses.files.write_whole", fail)
+        code, _, err = commonplace("install", "claude-code")
+    assert code == 1
+    assert "settings.json cannot be written: Permission denied" in err
+    assert "mcpServers" in server
+    if stuck:
+        assert f"{path} stays {'changed' if found else 'created'}: " in err
+    else:
+        assert (path.read_text() if path.exists() else None) == found
+        assert "stays" not in err
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root writes anywhere")
 def test_a_folder_that_cannot_be_written_is_an_error(home: Path, commonplace: Run) -> None:
     (home / ".cursor").mkdir(0o500)

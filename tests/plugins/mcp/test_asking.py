@@ -8,6 +8,8 @@ import pytest
 from tests.plugins.mcp.conftest import PREFIX
 
 from commonplace import Memory
+from commonplace.cli.forms import suggesting
+from commonplace.host.host import PluginHost
 from commonplace_mcp.asking import SECONDS, Asking
 from commonplace_mcp.protocol import Connection
 from commonplace_mcp.surface import MissingCapabilityError, RefusedError, Surface
@@ -47,6 +49,9 @@ def surface(notes: Path) -> Iterator[Surface]:
             workspace=notes, agent=agent or None, config=config, env={**env, "HOME": str(notes)}
         ),
         [""],
+        suggesting=lambda text, _: suggesting(
+            text, {"--workspace": "/my notes"}, ("forget", "index", "config"), PluginHost, {}
+        ),
     )
     yield made
     made.close()
@@ -145,8 +150,11 @@ def test_a_state_is_good_once_and_for_its_question_alone(
 def test_a_client_that_cannot_ask_is_refused_with_the_way_to_do_it(
     asking: Asking, capabilities: Any
 ) -> None:
-    with pytest.raises(MissingCapabilityError, match="commonplace forget") as caught:
+    with pytest.raises(MissingCapabilityError) as caught:
         asking.first(CALL, capabilities)
+    assert str(caught.value).endswith(
+        "The user can run: commonplace forget --workspace '/my notes' 'memory/keys.md#L4'"
+    )
     assert caught.value.data == {"requiredCapabilities": {"elicitation": {"form": {}}}}
 
 

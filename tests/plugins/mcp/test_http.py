@@ -155,7 +155,7 @@ def test_a_client_that_goes_away_is_nothing_to_log(
         (["--http", "0.0.0.0:0"], "", "a token is required"),
         (["--http", "127.0.0.1:0"], "short", "the token has 5 characters"),
         (["--http", "nonsense"], "", "no host and port"),
-        (["--http", "127.0.0.1:99999"], "", "no host and port"),
+        (["--http", "127.0.0.1:99999"], "", "the port is more than 65535"),
         (["--http", "203.0.113.1:0"], TOKEN, "cannot listen on 203.0.113.1:0"),
     ],
 )

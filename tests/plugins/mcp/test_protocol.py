@@ -11,13 +11,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.plugins.mcp.conftest import META, PREFIX, ask
 
+from commonplace import CommonplaceError, Memory
 from commonplace_mcp.protocol import Connection, ProtocolError, parse, request_id
+from commonplace_mcp.surface import Surface
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-
-    from commonplace_mcp.surface import Surface
 
 Json = dict[str, Any]
 JSON = st.recursive(
@@ -239,7 +239,7 @@ class TestWhatIsOffered:
                 break
         assert pages == whole["resources"]
 
-    @pytest.mark.parametrize("cursor", ["x", "", 7, "9:a.md", {}, "-1:a"])
+    @pytest.mark.parametrize("cursor", ["x", "", 7, "9:a.md", {}, "-1:a", f"{'1' * 5000}:a", "²:a"])
     def test_a_cursor_of_others_is_refused(self, client: Client, cursor: object) -> None:
         assert client.ask("resources/list", cursor=cursor)["error"]["code"] == -32602
         assert client.ask("tools/list", cursor=cursor)["error"]["code"] == -32602
@@ -336,3 +336,29 @@ def test_an_id_is_a_string_or_a_number(id_: object) -> None:
         request_id({"id": id_, "method": "ping"})
     assert request_id({"method": "notifications/initialized"}) is None
     assert request_id({"id": "a", "method": "ping"}) == "a"
+    assert request_id({"id": 7, "result": {}}) is None
+    with pytest.raises(ProtocolError, match="it has no method"):
+        request_id({"jsonrpc": "2.0", "id": 7})
+
+
+def test_parameters_that_are_null_are_none(surface: Surface) -> None:
+    connection = Connection(surface, lambda _: None)
+    for number, method in enumerate(("initialize", "ping", "tools/list")):
+        answer = connection.answer({"id": number, "method": method, "params": None})
+        assert answer is not None
+        assert "result" in answer
+    refused = connection.answer({"id": 7, "method": "ping", "params": []})
+    assert refused is not None
+    assert refused["error"]["code"] == -32602
+
+
+def test_a_command_that_a_refusal_suggests_is_completed() -> None:
+    def fail(_: str) -> Memory:
+        raise CommonplaceError("it is broken", hint="run `commonplace config check`")
+
+    surface = Surface(fail, ["a"], suggesting=lambda text, agent: f"{text} for {agent}")
+    for method, params in (("resources/list", {}), ("resources/read", {"uri": "memory://a/b.md"})):
+        error = Client(surface).ask(method, **params)["error"]
+        assert error["message"] == (
+            "Memory is not available: it is broken (run `commonplace config check`) for a"
+        )

@@ -163,6 +163,8 @@ class TestProcess:
             many,
             {"id": [], "method": "ping"},
             {"id": 2, "method": 7},
+            {"id": True, "method": "ping"},
+            {"id": 8},
             {"id": 3, "method": "tools/list", "params": []},
             {"method": "notifications/cancelled", "params": {"requestId": {}}},
             {"method": "notifications/whatever", "params": 3},
@@ -171,7 +173,10 @@ class TestProcess:
             b'{"jsonrpc":"2.0","id":6,"method":"tools/li',
         )
         codes = [answer["error"]["code"] for answer in answers if "error" in answer]
-        assert sorted(codes) == sorted([-32700] * 4 + [-32600] * 4 + [-32602])
+        assert sorted(codes) == sorted([-32700] * 4 + [-32600] * 6 + [-32602])
+        ids = [answer["id"] for answer in answers]
+        assert 8 in ids
+        assert not any(id_ is True for id_ in ids)
         assert "tools" in by_id(answers)[4]["result"]
 
     def test_a_message_that_is_too_long_is_refused_by_its_id(

@@ -110,6 +110,33 @@ def test_list_shows_the_newest_first(run: Callable[..., tuple[int, str, str]]) -
     assert "2 more" in err
 
 
+def test_of_several_files_of_one_id_the_paths_are_shown(
+    run: Callable[..., tuple[int, str, str]], home: Path
+) -> None:
+    here = home / ".claude" / "projects" / "-park"
+    put(here / f"{OTHER}.jsonl", claude("user", "again"), changed=9000)
+    paths = [
+        row["path"]
+        for row in json.loads(run("list", "--json")[1])["sessions"]
+        if row["id"] == OTHER
+    ]
+    assert len(paths) == 2
+    _, out, _ = run("list")
+    assert all(path in out for path in paths)
+    assert f"{ID}.jsonl" not in out, "of one file the id is enough"
+    _, out, err = run("show", OTHER)
+    assert out == "User: again\n\n"
+    assert f"this is {paths[0]}; of the same id there is also {paths[1]}" in err
+    assert run("show", paths[1])[2] == ""
+
+
+def test_what_is_no_event_is_said_without_the_name_of_a_class(
+    run: Callable[..., tuple[int, str, str]],
+) -> None:
+    _, _, err = run("archive", "--hook", stdin="[]")
+    assert err == "note: standard input is no JSON object\n"
+
+
 def test_list_as_json(run: Callable[..., tuple[int, str, str]]) -> None:
     found = json.loads(run("list", "--json")[1])
     assert found["total"] == 3

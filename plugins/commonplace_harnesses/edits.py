@@ -363,15 +363,13 @@ class TomlServer(NamedTuple):
         name = rf"(?:{re.escape(self.name)}|\"{re.escape(self.name)}\"|'{re.escape(self.name)}')"
         path = rf"[ \t]*{self.table}[ \t]*\.[ \t]*{name}[ \t]*"
         for match in reversed([*re.finditer(rf"^[ \t]*\[{path}\]", text, re.MULTILINE)]):
-            end = len(text)
-            for header in re.compile(r"^[ \t]*\[", re.MULTILINE).finditer(text, match.end()):
-                if re.match(rf"[ \t]*\[\[?{path}[\].]", text[header.start() :]) is None:
-                    end = header.start()
-                    break
+            headers = re.compile(r"^[ \t]*\[", re.MULTILINE).finditer(text, match.end())
+            ours = re.compile(rf"[ \t]*\[\[?{path}[\].]")
+            others = (one.start() for one in headers if ours.match(text, one.start()) is None)
+            end = next(others, len(text))
             last = match.end()
-            for line in re.compile(r"^[^\r\n]*(?:\r?\n|\Z)", re.M).finditer(
-                text, match.start(), end
-            ):
+            lines = re.compile(r"^[^\r\n]*(?:\r?\n|\Z)", re.MULTILINE)
+            for line in lines.finditer(text, match.start(), end):
                 # Blank lines and comments before the next table belong to that.
                 if line[0].strip() and not line[0].lstrip().startswith("#"):
                     last = line.end()

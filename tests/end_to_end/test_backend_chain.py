@@ -255,6 +255,8 @@ def test_a_scope_that_is_not_set_restricts_no_chat(
     place: Place, sections: dict[str, object]
 ) -> None:
     place.sections = sections
+    (place.notes / "memory").mkdir()
+    (place.notes / "memory" / "harbour.md").write_text("The walrus is at the harbour.\n")
     memory = place.open("unheard_of", "inmemory")
     assert memory.search("walrus", session_key="agent:main:telegram:group:7").hits
 

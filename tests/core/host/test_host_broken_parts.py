@@ -189,11 +189,12 @@ def test_a_source_that_fails_is_named_with_its_distribution_and_not_the_notes(
     label = "the source 'letters' of acme_others (acme-parts 1.0)"
     result = memory.search("staging server")
     assert len(result.hits) == 1
-    assert result.notes == (f"{label} failed: RuntimeError: no post today",)
+    failed = f"{label} failed: RuntimeError: no post today"
+    assert result.notes == (f"{failed}; what is indexed of it is not shown",)
     facts = _facts(memory.status())
-    assert ("Not scanned", f"{label} failed: RuntimeError: no post today") in facts
+    assert ("Not scanned", failed) in facts
     warnings = warnings_of(memory.sync())
-    assert warnings == [f"{label} failed: RuntimeError: no post today"]
+    assert warnings == [failed]
 
 
 @pytest.mark.usefixtures("others")

@@ -380,4 +380,7 @@ def test_the_same_for_asyncio(tmp_path: Path, workspace: Path, monkeypatch: Any)
     asyncio.run(use())
     reasons = {reason for event in events for reason in event.reasons}
     assert {"start", "session-start", "post-compaction"} <= reasons
+    for thread in threading.enumerate():
+        if thread.name.startswith("commonplace-asyncio"):  # it has no work, and is about to end
+            thread.join(PATIENCE)
     assert not threads()

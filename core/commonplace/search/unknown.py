@@ -61,7 +61,7 @@ class UnknownWords:
         self._query, self._lacking, self._said = query, lacking, said
         self._analyser, self._ask = analyser, ask
 
-    def named(self) -> Words:
+    def _named(self) -> Words:
         """The first of them, each with the word of notes that was probably meant.
 
         A run of a script without spaces is a word here: its letters in pairs are none to name.
@@ -82,7 +82,7 @@ class UnknownWords:
         the lists that it gave, and the words with what was searched for instead. Where that is
         nothing, or the query is ``plain``, the lists are ``arms``.
         """
-        words = self.named()
+        words = self._named()
         if self._query.keyword.plain:
             return self._query, arms, words
         instead = self._parts(words)

@@ -306,36 +306,12 @@ lowest largest smallest average alle allen jede jeder jedes insgesamt erste erst
 tutti tutte ogni totale primo prima primeiro primeira
 """
 _SEVERAL = frozenset(_SEVERAL_LISTED.split())
-_SEVERAL_PHRASES = (
-    *("how often", "how many times", "over time", "wie oft", "cuántas veces", "combien de fois"),
-    *(
-        "quante volte",
-        "quantas vezes",
-        "所有",
-        "全部",
-        "一共",
-        "总共",
-        "總共",
-        "最早",
-        "第一次",
-        "每次",
-    ),
-    *(
-        "多少次",
-        "历史",
-        "歷史",
-        "すべて",
-        "全て",
-        "合計",
-        "最初",
-        "何回",
-        "履歴",
-        "모든",
-        "전부",
-        "처음",
-        "몇 번",
-    ),
-)
+_SEVERAL_PHRASES_LISTED = """
+how often, how many times, over time, wie oft, cuántas veces, combien de fois, quante volte,
+quantas vezes, 所有, 全部, 一共, 总共, 總共, 最早, 第一次, 每次, 多少次, 历史, 歷史,
+すべて, 全て, 合計, 最初, 何回, 履歴, 모든, 전부, 처음, 몇 번
+"""
+_SEVERAL_PHRASES = " ".join(_SEVERAL_PHRASES_LISTED.split()).split(", ")
 
 
 def asks_for_several(text: str) -> bool:

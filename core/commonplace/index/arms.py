@@ -1,14 +1,13 @@
-"""The chunks nearest to a query, those of the days that it names, and what a chat may count."""
+"""The chunks nearest to the embedding of a query, and what of a query a chat may count."""
 
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from commonplace.errors import DeadlineExceededError, counted
-from commonplace.index.bm25 import of_days
 from commonplace.index.rescoring import with_finite_scores
-from commonplace.model.search import Arm, Fallback, Found, KeywordQuery, Where
+from commonplace.model.search import Arm, Fallback, KeywordQuery, Where
 from commonplace.model.tools import is_direct, is_private
 from commonplace.protocols.contexts import USUAL_ARMS
 
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from commonplace.embedding.service import EmbeddingService
     from commonplace.model.search import KeywordMatches, Phrase, Query, StoredChunk
     from commonplace.protocols.contexts import Arms
-    from commonplace.protocols.parts import DayStore, Store, VectorStore
+    from commonplace.protocols.parts import Store, VectorStore
     from commonplace.resilience.deadline import Deadline
     from commonplace.text.analyse import Analyser
 
@@ -115,61 +114,6 @@ def _passes(chunk: StoredChunk, query: KeywordQuery, analyser: Analyser) -> bool
 def _has(columns: Iterable[str], phrase: Phrase) -> bool:
     wanted = f" {' '.join(phrase)} "
     return any(wanted in column for column in columns)
-
-
-_OF_A_DAY, _OF_A_DAY_ALONE = 0.8, 0.2
-"""The evidence of a chunk by its day: as much as if it held each word once, where a query is about
-a time alone; little where it has further words, of which no chunk holds any."""
-_OF_ANOTHER_DAY = 0.5
-"""The share of its evidence that a chunk of another day keeps, where a query is about a time alone:
-digits and names of months are in many notes."""
-
-
-def with_days(
-    arm: Arm, store: Store, query: KeywordQuery, where: Where, limit: int, deadline: Deadline
-) -> Arm:
-    """The ``arm`` of keywords with what is of the days that the query names.
-
-    That comes first where the query asks for a time alone, and last where its words find nothing
-    at all. Other arms are left as they are.
-    """
-    needed = query.listed or not arm.found
-    if arm.name != "keyword" or query.plain or query.must or not needed:
-        return arm
-    if "days" not in store.capabilities:
-        note = "the index cannot list the notes of a day: add a word to search for"
-        return arm._replace(note=note) if query.listed and not arm.found else arm
-    days = cast("DayStore", store)
-    listed = days.of_days(query, where=where, limit=limit, deadline=deadline)
-    if query.listed and not (arm.found or listed):
-        named = ", ".join(_shown(*one) for one in query.days)
-        return arm._replace(note=f"no note is of the days that the query names: {named}")
-    is_named = of_days(query.days)
-    # "October" is in many logs, and what is called "Plans for October" may be meant.
-    one_day = all(first == last for first, last in query.days)
-    least = _OF_A_DAY if query.listed else _OF_A_DAY_ALONE
-    known = {item.chunk.id for item in arm.found}
-    of_them, of_others = list[Found](), list[Found]()
-    for item in arm.found:
-        day, evidence = item.chunk.day, item.evidence or 0.0
-        if is_named(day):
-            of_them.append(item._replace(evidence=least))  # the newest first
-        elif day is None and not one_day:
-            of_them.append(item._replace(evidence=min(least, evidence)))  # behind them
-        else:
-            of_others.append(item._replace(evidence=_OF_ANOTHER_DAY * evidence))
-    without_words = [
-        item._replace(score=0.0, evidence=least, note="of a day that the query names")
-        for item in listed
-        if item.chunk.id not in known
-    ]
-    found = of_them[: max(limit // 2, limit - len(without_words))]
-    return arm._replace(found=(*found, *without_words, *of_others)[:limit])
-
-
-def _shown(first: str, last: str) -> str:
-    first, last = first.lstrip("-"), last.lstrip("-")
-    return first if first == last else f"{first} to {last}"
 
 
 _COUNTED = 40

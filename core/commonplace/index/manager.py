@@ -140,7 +140,7 @@ class IndexedMemoryManager:
         if not any(arm.name == "keyword" or arm.found for arm in arms):
             arms.insert(0, keyword())
         if query.keyword.days:
-            from commonplace.index.arms import with_days
+            from commonplace.index.dated import with_days
 
             asked = query.keyword, where, limit, deadline
             arms = [with_days(arm, self._store, *asked) for arm in arms]

@@ -6,7 +6,7 @@ The store counts the words; here it is weighed what a word, its document and its
 
 from __future__ import annotations
 
-from functools import lru_cache, partial
+from functools import lru_cache
 from math import fsum, log, sqrt, tanh
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ from commonplace.text.tokens import has_unspaced
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
+    from commonplace.index.dated import Times
     from commonplace.model.search import ChunkId, KeywordMatches, KeywordQuery, StoredChunk
 
     _Topic = tuple[str, str, ChunkId | None]
@@ -48,7 +49,7 @@ def rescored(matches: KeywordMatches, query: KeywordQuery, limit: int) -> list[F
 
     The score is BM25 with the weights of :func:`weights_of`, times 1 + 0.5 x the share of
     neighbouring words of the query that stand side by side + 0.4 x the document's evidence
-    (:func:`_topics`) + how near its day is to one that the query names (``text/days.py``).
+    (:func:`_topics`) + how near it is to a time that the query names (``index/dated.py``).
     Then, from the best on, a chunk next to one of the same document that stands before it loses a
     fifth, and each further one of a document another tenth: ten hits should not say one thing.
     """
@@ -59,11 +60,11 @@ def rescored(matches: KeywordMatches, query: KeywordQuery, limit: int) -> list[F
     topics = _topics(candidates, [one.counts for one in terms], weights) if spread else {}
     average = matches.average or 1.0
     pairs = [(weights.keys() & pair, f" {' '.join(pair)} ") for pair in query.neighbours]
-    near_to = None
+    times = None
     if query.days:
-        from commonplace.text.days import nearness  # few queries name a day
+        from commonplace.index.dated import Times  # few queries name a time
 
-        near_to = partial(nearness, query.days)
+        times = Times(query)
     made = []
     for item, (counts, length) in zip(candidates, terms, strict=True):
         chunk = item.chunk
@@ -81,7 +82,7 @@ def rescored(matches: KeywordMatches, query: KeywordQuery, limit: int) -> list[F
         parts = (
             neighbour_share(chunk.body, likely, len(pairs)),
             topics.get(_topic_of(chunk), 0.0),
-            near_to(chunk.day) if near_to is not None and chunk.day else 0.0,
+            times.nearness(chunk) if times is not None else 0.0,
         )
         beside, topic, near = parts
         raised = 1 + _SIDE_BY_SIDE * beside + _DOCUMENT * topic + _DATE * near
@@ -89,7 +90,7 @@ def rescored(matches: KeywordMatches, query: KeywordQuery, limit: int) -> list[F
     made.sort(key=_by_score)  # stable, here and below: equal scores keep the store's order
     if spread:
         made = _spread(made)
-    return list(_with_evidence(made[:limit], query, matches, weights))
+    return list(_with_evidence(made[:limit], query, matches, weights, times))
 
 
 class _Scored(NamedTuple):
@@ -124,14 +125,18 @@ def _with_evidence(
     query: KeywordQuery,
     matches: KeywordMatches,
     weights: Mapping[str, float],
+    times: Times | None,
 ) -> Iterable[Found]:
     holders = matches.holders or {}
     # What a chunk of usual length scores that holds each token once.
     once = sum(weight for token, weight in weights.items() if holders.get(token))
     share = _known_share(weights, query, holders)
     whole = fsum(weights.values())
+    tokens = len(weights.keys() - query.beside)
     for one in made:
         evidence = share * tanh(1.1 * one.score / once) if once else 0.0
+        if times is not None:
+            evidence = times.evidence(evidence, one.parts[-1], tokens)
         yield Found(one.item.chunk, one.score, evidence, one.note, _coverage(one, weights, whole))
 
 

@@ -63,7 +63,8 @@ class KeywordQuery(NamedTuple):
     ``beside`` are those tokens of ``should`` that stand for a part or a joining of words: they help
     to find, and nothing is missing where no chunk has one. ``days`` are the times that the words
     name, first and last day (ISO; ``-05-07`` in any year): notes of these days come first, and no
-    others are left out; ``listed`` asks for all of theirs, too. ``plain``: BM25 in one step.
+    others are left out; ``listed`` asks for all of theirs, too. ``coming`` are tokens of texts that
+    may name those of ``days`` that are yet to come. ``plain``: BM25 in one step.
     ``selective`` are the tokens of ``should`` that tell most: where they find enough, a store that
     declares ``term_counts`` may find by them alone, and count all tokens in what it found.
     ``weighed``, where it is set, replaces ``should`` in the score: tokens, and phrases of tokens
@@ -84,6 +85,7 @@ class KeywordQuery(NamedTuple):
     alike: bool = False
     selective: tuple[str, ...] = ()
     listed: bool = False
+    coming: tuple[str, ...] = ()
 
     @property
     def terms(self) -> tuple[str, ...]:

@@ -134,7 +134,7 @@ class Searcher:
         if self._profile != "default":
             keyword = keyword._replace(plain=True)
         elif may_name_days(parsed.text):
-            from commonplace.text.days import read_times
+            from commonplace.text.asked_times import read_times
 
             keyword, said = read_times(parsed, keyword, self._analyser, self._today)
         query = Query(parsed.text, keyword, " ".join(parsed.words), session_key)

@@ -218,6 +218,37 @@ def _counted(today: date, match: re.Match[str]) -> Days:
     return _one_day(today, count)
 
 
+def _ahead(today: date, match: re.Match[str]) -> Days:
+    """As far in the coming days as :func:`_counted` is in the past ones."""
+    number, unit = _given(match)
+    count, unit = _number(number), _unit(unit)
+    if unit == "d":
+        return _one_day(today, -count)
+    if unit == "w":
+        day = today + timedelta(7 * count)
+        return day - timedelta(3), day + timedelta(3)
+    return _whole_month(today, -count) if unit == "m" else _year(today.year + count)
+
+
+def _numbered_week(today: date, match: re.Match[str]) -> Days:
+    """The week of this year, or of the last one where it is far ahead."""
+    first, last = _iso_week(today.isocalendar().year, int(match[1]))
+    return (first, last) if first - today < timedelta(182) else _iso_week(today.year - 1, int(match[1]))
+
+
+def _season(today: date, match: re.Match[str], *, over: bool = False) -> Days:
+    """The last one of that name that has begun, or is ``over``; or that of a year."""
+    name, *year = _given(match)
+    month = 3 + 3 * words.SEASONS[name]
+    for ago in range(-1, 3):
+        first, (_, last) = date(today.year - ago, month, 1), _month(
+            today.year - ago + (month == 12), (month + 1) % 12 + 1
+        )
+        if int(year[0]) == first.year if year else (last if over else first) <= today:
+            return first, last
+    return _year(int(year[0]))
+
+
 def _until_today(today: date, match: re.Match[str]) -> Days:
     *number, unit = _given(match)
     count, unit = (_number(number[0]) if number else 1), _unit(unit)
@@ -266,21 +297,28 @@ def _whole_quarter(today: date, ago: int) -> Days:
     return _quarter(first.year, (first.month + 2) // 3)
 
 
+_TABLES: tuple[tuple[dict[int, str], Callable[[date, int], Days]], ...] = (
+    (words.DAYS_AGO, _one_day),
+    (words.WEEKENDS_AGO, _weekend),
+    (words.WEEKS_AGO, _week),
+    (words.MONTHS_AGO, _whole_month),
+    (words.QUARTERS_AGO, _whole_quarter),
+    (words.YEARS_AGO, lambda today, ago: _year(today.year - ago)),
+)
+
+
 def _relative_forms() -> Iterator[_Form]:
-    tables: tuple[tuple[dict[int, str], Callable[[date, int], Days]], ...] = (
-        (words.DAYS_AGO, _one_day),
-        (words.WEEKENDS_AGO, _weekend),
-        (words.WEEKS_AGO, _week),
-        (words.MONTHS_AGO, _whole_month),
-        (words.QUARTERS_AGO, _whole_quarter),
-        (words.YEARS_AGO, lambda today, ago: _year(today.year - ago)),
-    )
-    for table, meaning in tables:
+    for table, meaning in _TABLES:
         for ago, patterns in table.items():
             yield patterns, lambda today, _, ago=ago, of=meaning: of(today, ago)  # type: ignore[misc]
     yield words.AGO, _counted
     yield words.KOREAN_AGO, lambda today, match: _one_day(today, words.KOREAN_DAYS[match[1]])
     yield f"{words.SINCE} {words.PAST}", _until_today
+    yield words.AHEAD, _ahead
+    yield words.UPCOMING, lambda today, _: (today, today + timedelta(30))
+    yield words.WEEK_NUMBER, _numbered_week
+    yield words.SEASON_BEFORE, partial(_season, over=True)
+    yield words.SEASON, _season
 
 
 _RELATIVE: list[_Form] = [
@@ -313,10 +351,25 @@ RELATIVE = tuple(part for patterns, _ in _RELATIVE for part in patterns.split())
 KEPT = (
     f"{_any_of(words.WEEKDAY_LAST)}|{words.BARE_WEEKDAY}"
     f"|{_any_of(' '.join(words.WEEKENDS_AGO.values()))}"
+    f"|{words.WEEK_NUMBER}|{_any_of(words.SEASON)}"
 )
-"""A pattern of those that notes use as well: "on Monday", "last weekend"."""
+"""A pattern of those that notes use as well: "on Monday", "last weekend", KW 48."""
 
 
 def seen_from(today: date, text: str) -> Days | None:
     """The days of what one of :data:`RELATIVE` matches, ``None`` if no calendar has them."""
     return _read(_FORMS[-len(_RELATIVE) :], text, today)
+
+
+def names_seen_from(day: date, days: Days) -> frozenset[str]:
+    """Those of :data:`RELATIVE` that name a time within ``days`` where they are seen from ``day``.
+
+    Only such as count nothing: "tomorrow", and not "in three days".
+    """
+    found = set[str]()
+    for table, meaning in _TABLES:
+        for ago, patterns in table.items():
+            first, last = meaning(day, ago)
+            if days[0] <= first and last <= days[1]:
+                found.update(patterns.split())
+    return frozenset(found)

@@ -216,7 +216,7 @@ one a an ein eine einem einer un une uno una um uma один одну 一 한
 two couple zwei deux dos due dois duas два две 二 两 兩 두
 three drei trois tres tre três три 三 세
 four vier quatre cuatro quattro quatro четыре 四 네
-five fünf cinq cinco cinque пять 五
+five few einigen paar fünf cinq cinco cinque пять 五
 six sechs seis sei шесть 六
 seven sieben sept siete sette sete семь 七
 eight acht huit ocho otto oito восемь 八
@@ -273,3 +273,47 @@ SINCE = rf"""
 (?:최근|지난)-?{_C}-?{_W}(?:간|동안)?
 """
 PAST = f"(?:the-)?past-{_U}"
+# So many days, weeks, months or years from today: (number, unit).
+AHEAD = rf"""
+in-{_N}-{_U} {_N}-{_U}-from-now
+dans-{_N}-{_U}
+(?:en|dentro-de)-{_N}-{_U}
+(?:fra|tra)-{_N}-{_U}
+(?:em|daqui-a)-{_N}-{_U}
+через-{_N}-{_U}
+{_C}{_W}(?:后|後|以后|之后)
+{_C}-?{_W}-?(?:후|뒤)
+"""
+# The month that begins today.
+UPCOMING = """
+upcoming coming-up anstehende[nrms]? bevorstehende[nrms]? à-venir (?:por-venir|próxim[oa]s) prossim[ei]
+即将 今後の 다가오는
+"""
+# A week of the year by its number; in English such numbers count other weeks, too.
+WEEK_NUMBER = "(?:kw|cw|calendar-week|kalenderwoche)-?([0-5]?[0-9])"
+
+_SEASONS = """
+spring frühling frühjahr printemps primavera весной 春天 봄에
+summer sommer été verano estate verão летом 夏天 여름에
+autumn fall herbst automne otoño autunno outono осенью 秋天 가을에
+winter hiver invierno inverno зимой 冬天 겨울에
+"""
+SEASONS = {
+    name: number
+    for number, names in enumerate(_SEASONS.strip().split("\n"))
+    for name in names.split()
+}
+"""0 for spring, from March on, to 3; north of the equator."""
+_LATIN_SEASON = f"({'|'.join(name for name in SEASONS if name < 'а')})"
+_IN = "(?:in|during|over|since|this|im|seit|diesen|au|en|cet|el|la|este|esta|nel|questa|no|na)"
+# The last one that has begun, or that of a year: (season), or (season, year).
+SEASON = rf"""
+(?:{_IN}-)(?:the-|la-|el-|l['’])?{_LATIN_SEASON} {_LATIN_SEASON}-(?:of-|de-|del-)?((?:19|20)\d\d)
+(весной|летом|осенью|зимой) (春天|夏天|秋天|冬天|봄에|여름에|가을에|겨울에)
+"""
+# The last one that is over.
+SEASON_BEFORE = rf"""
+last-{_LATIN_SEASON} {_LAST_G}-{_LATIN_SEASON}
+{_LATIN_SEASON}-(?:dernier|passé|pasad[oa]|scors[oa]|passad[oa])
+去年(春天|夏天|秋天|冬天)
+"""

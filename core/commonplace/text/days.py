@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from calendar import monthrange
 from datetime import date, timedelta
-from functools import cache, lru_cache
+from functools import cache
 from itertools import permutations
 from typing import TYPE_CHECKING
 
@@ -19,16 +19,12 @@ from commonplace.text.languages import STOP_WORDS
 from commonplace.text.query import SEEN
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
 
-    from commonplace.model.search import KeywordQuery
-    from commonplace.text.analyse import Analyser
-    from commonplace.text.query import ParsedQuery
 
 Days = tuple[str, str]
 """First and last day (ISO); without the year, ``-05-07``, where every year will do."""
 
-_HALF_LIFE_DAYS, _BEYOND, _OF_ONE_DAY = 5, 0.75, 1.5
 _WEEK = 7
 
 _MOST = 8
@@ -49,11 +45,9 @@ october oct oktober octobre octubre ottobre outubro октябрь октябр�
 november nov novembre noviembre novembro ноябрь ноября ноябре
 december dec dezember décembre diciembre dicembre dezembro декабрь декабря декабре
 """
-_NUMBERS = {
-    name: number
-    for number, names in enumerate(_MONTHS.strip().split("\n"), 1)
-    for name in names.split()
-}
+MONTHS = {number: names.split() for number, names in enumerate(_MONTHS.strip().split("\n"), 1)}
+"""The names of each month (1..12), in lower case."""
+_NUMBERS = {name: number for number, names in MONTHS.items() for name in names}
 # Thai, which has no spaces between words and marks that are no letters: "\b" says nothing there.
 _THAI_MONTHS = (
     *("มกราคม", "กุมภาพันธ์", "มีนาคม", "เมษายน", "พฤษภาคม", "มิถุนายน", "กรกฎาคม", "สิงหาคม"),
@@ -111,7 +105,7 @@ class Time(NamedTuple):
 
 def named_days(text: str, today: Callable[[], date]) -> tuple[Days, ...]:
     """The times that ``text`` names, at most eight; ``today`` is the user's day. Raises nothing."""
-    return _days_of(times_of(text, today))
+    return days_of_times(times_of(text, today))
 
 
 def may_be_seen_from_today(text: str) -> bool:
@@ -124,22 +118,130 @@ def times_of(text: str, today: Callable[[], date]) -> list[Time]:
     found = []
     for match in _calendar_pattern().finditer(text):
         try:
-            found += [Time(*match.span(), days) for days in _days(match)]
+            found += [
+                _refined(Time(*match.span(), _in_year(match, days, today)), text)
+                for days in _days(match)
+            ]
         except ValueError:  # a day that no calendar has
             continue
     if len(text) <= _LONGEST:
         found += _relative(text, today)
-    return _narrowed(found, text) if len(found) > 1 else found
+    return _narrowed(found, text) if found else found
+
+
+def _in_year(match: re.Match[str], days: Days, today: Callable[[], date]) -> Days:
+    """``days`` without a year in the one that "last", "this" or "next" before the month means."""
+    before = (match["before"] or "").lower()
+    if days[0][0] != "-" or before not in {"last", "this", "next"}:
+        return days
+    now, month = today(), int(days[0][1:3])
+    year = now.year
+    if before == "last":
+        year -= month >= now.month
+    elif before == "next":
+        year += month <= now.month
+    end = monthrange(year, month)[1]
+    return f"{year}{days[0]}", f"{year}{days[1][:4]}{min(int(days[1][4:]), end):02}"
+
+
+# What before the name of a month says which part of it is meant: the days.
+_PARTS = {
+    r"(?:beginning|start)\s+of|early(?:\s+in)?|anfang|début|principios\s+de|inizio(?:\s+di)?": (1, 10),
+    r"mid(?:dle\s+of)?|mitte|mi|mediados\s+de|metà(?:\s+di)?": (11, 20),
+    r"end\s+of|late(?:\s+in)?|ende|fin|finales\s+de|fine(?:\s+di)?": (21, 31),
+    r"(?:first|1st|erste[nr]?)\s+(?:week|woche)\s+(?:of|in|im|des)": (1, 7),
+    r"(?:second|2nd|zweite[nr]?)\s+(?:week|woche)\s+(?:of|in|im|des)": (8, 14),
+    r"(?:third|3rd|dritte[nr]?)\s+(?:week|woche)\s+(?:of|in|im|des)": (15, 21),
+    r"(?:last|letzte[nr]?)\s+(?:week|woche)\s+(?:of|in|im|des)": (25, 31),
+}
+_UNTIL = r"\s*(?:[-–—]|to|until|till|through|bis|au|al?)\s*(?:the\s+)?"
+_FROM = r"\b(?:from|between|vom?|zwischen|entre|du|del|dal|desde)\s+(?:the\s+|el\s+|le\s+|dem\s+)?"
+_DAY = r"(?P<day>\d\d?)(?:st|nd|rd|th|\.)?"
+
+
+@cache
+def _parts() -> list[tuple[re.Pattern[str], int, int]]:
+    return [
+        (re.compile(rf"\b(?:{words})[\s-]+$", re.IGNORECASE), first, last)
+        for words, (first, last) in _PARTS.items()
+    ]
+
+
+@cache
+def _since_day() -> re.Pattern[str]:
+    """The first day of a time that stands behind it: "3 to" 9 May, "between 3 and" 9 May."""
+    either = rf"{_FROM}{_DAY}\s*(?:and|und|et|y|e)\s*(?:the\s+)?"
+    return re.compile(
+        rf"(?:{either.replace('?P<day>', '')}|(?:{_FROM})?(?<![\w.:/-]){_DAY}{_UNTIL})$", re.IGNORECASE
+    )
+
+
+@cache
+def _until_day() -> re.Pattern[str]:
+    return re.compile(rf"{_UNTIL}{_DAY}(?![\w:/-]|\.\d)", re.IGNORECASE)
+
+
+def _refined(time: Time, text: str) -> Time:
+    """``time`` as what stands about it narrows or widens it: "mid" May, "3 to" 9 May."""
+    (first, last), start, end = time.days, time.start, time.end
+    if first == last:
+        if since := _since_day().search(text, 0, start):
+            day = next(filter(None, since.groups()))
+            begin = f"{first[:-2]}{int(day):02}"
+            return time._replace(start=since.start(), days=(begin, last)) if begin < last else time
+        if text[end - 1].isdigit() and (until := _until_day().match(text, end)):
+            end_day = f"{last[:-2]}{int(until['day']):02}"
+            return time._replace(end=until.end(), days=(first, end_day)) if end_day > last else time
+    elif first[-2:] == "01" and first[:-2] == last[:-2]:
+        name = re.search(r"[^\W\d]+\.?(?:,?\s+(?:of\s+|de\s+|del\s+)?\d{4})?$", text[start:end])
+        at = start + name.start() if name else start
+        for pattern, begin_day, end_day in _parts():
+            if part := pattern.search(text, 0, at):
+                stop = min(f"{end_day:02}", last[-2:])
+                days = f"{first[:-2]}{begin_day:02}", f"{last[:-2]}{stop}"
+                return time._replace(start=min(start, part.start()), days=days)
+    return time
 
 
 def _narrowed(times: list[Time], text: str) -> list[Time]:
-    """``times``, of which two that name one, as "on Tuesday last week" does, both have its days."""
+    """``times``, of which two that name one, as "on Tuesday last week" does, both have its days.
+
+    A weekday beside a week is one of its days: "last week Tuesday".
+    """
+    times = _longest([_weekday_of(time, text) for time in times])
     for inner, outer in permutations(times, 2):
         words = re.findall(r"\w+", text[inner.start : inner.end].lower())
         if days := _inside(inner.days, outer.days, weekday=not WEEKDAYS.keys().isdisjoint(words)):
             both = inner, outer
             return [time._replace(days=days) if time in both else time for time in times]
     return times
+
+
+def _longest(times: list[Time]) -> list[Time]:
+    """``times`` without those that begin or end inside of a longer one."""
+    kept = list[Time]()
+    for time in sorted(times, key=lambda one: one.start - one.end):
+        if all(time.end <= other.start or other.end <= time.start for other in kept):
+            kept.append(time)
+    return [time for time in times if time in kept]
+
+
+_BESIDE = re.compile(r"\s*,?\s*(?:on\s+|am\s+)?(?P<day>[^\W\d_]+)"), re.compile(
+    r"\b(?P<day>[^\W\d_]+)\s+(?:of\s+)?$"
+)
+
+
+def _weekday_of(time: Time, text: str) -> Time:
+    start, end = time.start, time.end
+    if time.days[0][0] == "-" or time.days[0] == time.days[1]:
+        return time
+    behind, before = _BESIDE[0].match(text, end), _BESIDE[1].search(text, 0, start)
+    for match in (behind, before):
+        if match and (number := WEEKDAYS.get(match["day"].lower())) is not None:
+            day = (date(2024, 1, 1) + timedelta(number)).isoformat()  # a Monday
+            if days := _inside((day, day), time.days, weekday=True):
+                return Time(min(start, match.start()), max(end, match.end()), days, True)
+    return time
 
 
 def _inside(inner: Days, outer: Days, *, weekday: bool) -> Days | None:
@@ -150,9 +252,11 @@ def _inside(inner: Days, outer: Days, *, weekday: bool) -> Days | None:
     if first[0] == "-":
         whole = (begin[4:], end[4:]) == ("-01-01", "-12-31") and begin[:4] == end[:4]
         return (begin[:4] + first, begin[:4] + last) if whole else None
-    if not weekday or first != last or _number(end) - _number(begin) != _WEEK - 1:
+    if not weekday or first != last:
         return None
     start = date.fromisoformat(begin)
+    if date.fromisoformat(end) - start != timedelta(_WEEK - 1):
+        return None
     day = (start + timedelta((date.fromisoformat(first) - start).days % _WEEK)).isoformat()
     return day, day
 
@@ -160,13 +264,14 @@ def _inside(inner: Days, outer: Days, *, weekday: bool) -> Days | None:
 def is_only_a_time(text: str) -> bool:
     """Whether ``text`` is a date and nothing more: "Wednesday, 2 September 2026"."""
     times = times_of(text, lambda: _ANY_DAY)
-    rest = re.findall(r"[^\W_]+", _without(text, times).lower())
+    rest = re.findall(r"[^\W_]+", without(text, times).lower())
     return bool(times) and all(
         word in WEEKDAYS or word in STOP_WORDS or _NAMED_WEEKDAY.fullmatch(word) for word in rest
     )
 
 
-def _days_of(times: Iterable[Time]) -> tuple[Days, ...]:
+def days_of_times(times: Iterable[Time]) -> tuple[Days, ...]:
+    """The days of ``times``, at most eight of them."""
     return tuple(dict.fromkeys(time.days for time in times))[:_MOST]
 
 
@@ -225,74 +330,11 @@ def _is_month(match: re.Match[str], groups: dict[str, str]) -> bool:
     return not named or bool(groups.get("d")) or re.fullmatch(_WITHIN, before) is not None
 
 
-# What questions for a time consist of, beside stop words.
-_ASKING_WORDS = """
-happened happen happens happening new news notes note log logs entry entries diary journal work
-worked working done going anything everything something summary summarize summarise recap review
-show list give find went write wrote written recorded day days date things events habe haben hat
-hast ich wir man war waren was ist sind wurde gemacht getan passiert geschehen los gearbeitet
-erledigt gab gibt notizen notiz eintrag einträge tagebuch alles neues zeig zeige mir im in am an
-der die das den dem von vom zu seit que qu quoi est ce qui s c j l d passé passe ai je fait faits
-faisait on avons montre moi tout neuf travaillé le la les au du de se hice hicimos hiciste pasó
-pasado ha he hemos hecho notas muestra todo sucedió ocurrió trabajé cosa ho fatto abbiamo è
-successo tutto fiz fizemos fizeste aconteceu tudo делал делала делали сделал сделала случилось
-произошло заметки
-"""
-_ASKING = frozenset(_ASKING_WORDS.split())
-_ASKING_WIDE = re.compile(
-    "(?:发生|發生|做|干|幹|了|过|過|什么|什麼|啥|哪些|事情|事|情况|我们|我們|我|都|的|在|有|些|呢|吗|嗎|是|里"
-    "|记录|記錄|笔记|筆記|日志|日誌|日记|日記|工作|忙|进展|進展"
-    "|何|なに|を|した|して|しました|いた|の|は|が|に|で|と|も|あった|ありました|起きた|起こった|出来事|こと|か|私|メモ"
-    "|やった|やりました|記録|ノート|作業"
-    "|뭐|뭘|무엇|무슨|어떤|일|을|를|이|가|은|는|의|에|했지|했어|했나|했나요|했는지|했습니까|했|한|하|있었|었|나|내|우리|어|지|요"
-    "|일어났|메모|노트|기록)+"
-)
-
-
-def read_times(
-    parsed: ParsedQuery, keyword: KeywordQuery, analyser: Analyser, today: Callable[[], date]
-) -> tuple[KeywordQuery, tuple[str, ...]]:
-    """``keyword``, the analysed query, with the times that it names, and what else it says.
-
-    Words for times that are seen from today ("last week") are searched for only where they are
-    quoted: no note says them of the days that are meant. A question for a time alone asks for what
-    is of its days.
-    """
-    named = [times_of(words, today) for words in parsed.words]
-    days = _days_of(time for times in named for time in times)
-    if not days:
-        return keyword, (*parsed.words, *parsed.phrases)
-    said = [_without(words, times) for words, times in zip(parsed.words, named, strict=True)]
-    listed = not parsed.phrases and not any(map(_asks_for_more, said))
-    if listed:
-        kept = [
-            word
-            for words, times in zip(parsed.words, named, strict=True)
-            for time in times
-            for word in words[time.start : time.end].split()
-            if not (time.seen_from_today or word.lower() in STOP_WORDS)
-        ]
-        keyword = analyser.query(parsed._replace(words=(" ".join(kept),) if kept else ()))
-        return keyword._replace(days=days, listed=True), ()
-    seen = [[time for time in times if time.seen_from_today] for times in named]
-    if any(seen):
-        words = tuple(_without(*one) for one in zip(parsed.words, seen, strict=True))
-        keyword = analyser.query(parsed._replace(words=words))
-    return keyword._replace(days=days), (*said, *parsed.phrases)
-
-
-def _without(text: str, times: Iterable[Time]) -> str:
+def without(text: str, times: Iterable[Time]) -> str:
+    """``text`` with blanks where ``times`` are named."""
     for time in times:
         text = text[: time.start] + " " * (time.end - time.start) + text[time.end :]
     return text
-
-
-def _asks_for_more(text: str) -> bool:
-    """Whether ``text`` has a word that a question for a time does not consist of."""
-    words = re.findall(r"[^\W_]+", text.lower())
-    return not all(
-        word in STOP_WORDS or word in _ASKING or _ASKING_WIDE.fullmatch(word) for word in words
-    )
 
 
 @cache
@@ -320,6 +362,8 @@ def _calendar_pattern() -> re.Pattern[str]:
         rf"(?<![\w.]){day}\.\s?(?P<m_________>\d\d?)\.\s?{year}(?![\w-]|\.\d)",
         rf"\bq(?P<q>[1-4])(?:[\s-]+{year})?\b",
         rf"(?<!\d){year}-?q(?P<q_>[1-4])\b",
+        rf"\b(?:am|vom|zum|bis|seit|den|dem|der|on)\s+{day}\.\s?(?P<m_____________>\d\d?)\.(?!\d)",
+        rf"\b{names('m______________', every)}(?=\s+(?:of\s+)?(?:last|this|next)\s+year\b)",
         rf"(?<![\d.,/-]){day}\s*(?P<m__________>{thai})\.?(?:{era})?",
         rf"(?P<m___________>{thai})\.?{era}",
         rf"(?P<m____________>{'|'.join(_THAI_MONTHS)})",
@@ -343,47 +387,35 @@ _LETTER = "[a-z0-9_\u00c0-\u024f\u0400-\u04ff]"
 
 @cache
 def _latin_pattern() -> re.Pattern[str]:
-    some = "|".join(_apart(wide=False))
-    return re.compile(
-        rf"(?<!{_LETTER})(?<![./-])(?P<time>{some})(?:['’]s)?(?!{_LETTER}|/|[.-]\w)", re.IGNORECASE
-    )
+    return re.compile(_latin(RELATIVE), re.IGNORECASE)
 
 
 @cache
 def _wide_pattern() -> re.Pattern[str]:
-    return re.compile(f"(?P<time>{'|'.join(_apart(wide=True))})")
+    return re.compile(_wide(RELATIVE))
 
 
-def _apart(*, wide: bool) -> Iterator[str]:
+def names_pattern(names: Iterable[str]) -> re.Pattern[str]:
+    """Where a text has one of ``names``, patterns as those of times that are seen from today."""
+    some = [part for part in (_latin(names), _wide(names)) if part]
+    return re.compile("|".join(some).replace("?P<time>", "?:"), re.IGNORECASE)
+
+
+def _latin(names: Iterable[str]) -> str:
+    some = "|".join(_apart(names, wide=False))
+    return (
+        rf"(?<!{_LETTER})(?<![./-])(?P<time>{some})(?:['’]s)?(?!{_LETTER}|/|[.-]\w)" if some else ""
+    )
+
+
+def _wide(names: Iterable[str]) -> str:
+    some = "|".join(_apart(names, wide=True))
+    return f"(?P<time>{some})" if some else ""
+
+
+def _apart(names: Iterable[str], *, wide: bool) -> Iterator[str]:
     """The patterns of words in scripts without spaces, or the others, words parted by spaces."""
     apart = {"-?": r"[\s-]*", "-": r"[\s-]+"}
-    for pattern in RELATIVE:
+    for pattern in names:
         if (_WIDE.search(pattern) is not None) == wide:
             yield re.sub(r"\[[^]]*]|-\??", lambda m: apart.get(m[0], m[0]), pattern)
-
-
-def nearness(days: Sequence[Days], day: str) -> float:
-    """How near ``day`` (ISO) is to one of ``days``: 1 within it, 1.5 where that is a single day.
-
-    A day beside it has 0.75, halved with every 5 days more.
-    """
-    here, year = _number(day), int(day[:4])
-    nearest = 0.0
-    for first, last in days:
-        if first[0] != "-":
-            spans = [(first, last)]
-        else:  # every year will do: those around the day's, as far as the calendar has them
-            years = range(max(1, year - 1), min(9999, year + 1) + 1)
-            spans = [(f"{one}{first}", f"{one}{last}") for one in years]
-        within = _OF_ONE_DAY if first == last else 1.0
-        for start, end in spans:
-            beyond = max(_number(start) - here, here - _number(end), 0)
-            near = _BEYOND * 0.5 ** ((beyond - 1) / _HALF_LIFE_DAYS) if beyond else within
-            nearest = max(nearest, near)
-    return nearest
-
-
-@lru_cache(maxsize=1024)
-def _number(day: str) -> int:
-    year, month, number = map(int, day.split("-"))
-    return date(year, month, min(number, 28)).toordinal() + max(0, number - 28)

@@ -1,0 +1,196 @@
+"""What the days say that a query names: how near a chunk is to them, and what else is of them.
+
+A chunk is of a day by its document, a daily log, or names the day in its text. The time is one more
+piece of what a query asks for, beside its words. Imported only for queries that name a time.
+"""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from functools import lru_cache
+from typing import TYPE_CHECKING, cast
+
+from commonplace.index.bm25 import of_days
+from commonplace.index.rescoring import with_finite_scores
+from commonplace.model.search import Found, KeywordQuery
+from commonplace.text.day_names import DayNames
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from commonplace.model.search import Arm, StoredChunk, Where
+    from commonplace.protocols.parts import DayStore, Store
+    from commonplace.resilience.deadline import Deadline
+
+    Days = tuple[str, str]
+
+_HALF_LIFE_DAYS, _BEYOND, _OF_ONE_DAY = 5, 0.75, 1.5
+_WEEK = 7
+_UNDATED = 0.1
+"""How near to a time a chunk without a day is: it may be of any."""
+
+_WEIGHT_OF_A_DAY, _WEIGHT_OF_A_WEEK, _WEIGHT_OF_MORE = 3.0, 2.0, 0.5
+"""So many words of a query tell as much as the time that it names. What is asked about one day is
+hardly in the log of another; a month or a year says less than the words beside it."""
+
+_OF_A_DAY = 0.8
+"""The evidence of a chunk by its day where a query is about a time alone: as much as if it held
+each word once."""
+_OF_A_DAY_ALONE = 0.5
+"""It is no more where a chunk has none of the words that a query has beside its time."""
+_OF_ANOTHER_DAY = 0.5
+"""The share of its evidence that a chunk of another day keeps, where a query is about a time alone:
+digits and names of months are in many notes."""
+
+_MOST_NAMING = 100
+"""Chunks that are looked through for one that names a coming day."""
+
+
+class Times:
+    """The times that ``query`` names."""
+
+    def __init__(self, query: KeywordQuery) -> None:
+        self._days = query.days
+        longest = max(map(_length, query.days))
+        self.short = longest <= _WEEK
+        self._names = DayNames(query.days) if self.short or query.coming else None
+        one_day, few = longest == 1, self.short
+        self.weight = _WEIGHT_OF_A_DAY if one_day else _WEIGHT_OF_A_WEEK if few else _WEIGHT_OF_MORE
+
+    def nearness(self, chunk: StoredChunk) -> float:
+        """0 to 1.5: 1 for what is of one of the times, or names it; 1.5 where that is one day."""
+        near = nearness(self._days, chunk.day) if chunk.day else _UNDATED
+        if near < 1 and self.named_in(chunk):
+            return max(_OF_ONE_DAY if first == last else 1.0 for first, last in self._days)
+        return near
+
+    def named_in(self, chunk: StoredChunk) -> bool:
+        """Whether the text of ``chunk`` names one of the times."""
+        return self._names is not None and self._names(chunk.text, chunk.day)
+
+    def evidence(self, words: float, near: float, tokens: int) -> float:
+        """The share (0..1) of what was asked that a chunk has, of ``tokens`` words and the time.
+
+        ``words`` is the evidence by words, ``near`` the nearness.
+        """
+        return (tokens * words + self.weight * min(1.0, near)) / (tokens + self.weight)
+
+
+def nearness(days: Sequence[Days], day: str) -> float:
+    """How near ``day`` (ISO) is to one of ``days``: 1 within it, 1.5 where that is a single day.
+
+    A day beside it has 0.75, halved with every 5 days more.
+    """
+    here, year = _number(day), int(day[:4])
+    nearest = 0.0
+    for first, last in days:
+        if first[0] != "-":
+            spans = [(first, last)]
+        else:  # every year will do: those around the day's, as far as the calendar has them
+            years = range(max(1, year - 1), min(9999, year + 1) + 1)
+            spans = [(f"{one}{first}", f"{one}{last}") for one in years]
+        within = _OF_ONE_DAY if first == last else 1.0
+        for start, end in spans:
+            beyond = max(_number(start) - here, here - _number(end), 0)
+            near = _BEYOND * 0.5 ** ((beyond - 1) / _HALF_LIFE_DAYS) if beyond else within
+            nearest = max(nearest, near)
+    return nearest
+
+
+@lru_cache(maxsize=1024)
+def _number(day: str) -> int:
+    year, month, number = map(int, day.split("-"))
+    return date(year, month, min(number, 28)).toordinal() + max(0, number - 28)
+
+
+def _length(days: Days) -> int:
+    """The number of days; those without a year are counted in a leap year."""
+    first, last = (f"2024{one}" if one[0] == "-" else one for one in days)
+    return _number(last) - _number(first) + 1
+
+
+def with_days(
+    arm: Arm, store: Store, query: KeywordQuery, where: Where, limit: int, deadline: Deadline
+) -> Arm:
+    """The ``arm`` of keywords with what is of the days that the query names.
+
+    That comes first where the query asks for a time alone. Otherwise it stands behind what was
+    found by words and is of the day, unless a month or more is named and words found something.
+    Other arms are left as they are.
+    """
+    if arm.name != "keyword" or query.plain or query.must:
+        return arm
+    times = Times(query)
+    if not (query.listed or times.short or query.coming or not arm.found):
+        return arm
+    if "days" not in store.capabilities:
+        note = "the index cannot list the notes of a day: add a word to search for"
+        return arm._replace(note=note) if query.listed and not arm.found else arm
+    listed = _of_them(times, cast("DayStore", store), query, where, limit, deadline)
+    if query.listed and not (arm.found or listed):
+        named = ", ".join(_shown(*one) for one in query.days)
+        return arm._replace(note=f"no note is of the days that the query names: {named}")
+    tokens = len({*query.should} - query.beside)
+    evidence = _OF_A_DAY if query.listed else min(_OF_A_DAY_ALONE, times.evidence(0.0, 1.0, tokens))
+    known = {item.chunk.id for item in arm.found}
+    without_words = [
+        item._replace(score=0.0, evidence=evidence, note="of a day that the query names")
+        for item in listed
+        if item.chunk.id not in known
+    ]
+    found, others = list(arm.found), list[Found]()
+    if query.listed:
+        found, others = _about_times(times, arm.found, query.days)
+    found = found[: max(limit // 2, limit - len(without_words))]
+    return arm._replace(found=(*found, *without_words, *others)[:limit])
+
+
+def _about_times(
+    times: Times, found: Iterable[Found], days: Sequence[Days]
+) -> tuple[list[Found], list[Found]]:
+    """What is of the times that a query is about alone, and the others."""
+    is_named = of_days(days)
+    # "October" is in many logs, and what is called "Plans for October" may be meant.
+    one_day = all(first == last for first, last in days)
+    of_them, of_others = list[Found](), list[Found]()
+    for item in found:
+        day, evidence = item.chunk.day, item.evidence or 0.0
+        if is_named(day) or times.named_in(item.chunk):
+            of_them.append(item._replace(evidence=_OF_A_DAY))  # the newest first
+        elif day is None and not one_day:
+            of_them.append(item._replace(evidence=min(_OF_A_DAY, evidence)))  # behind them
+        else:
+            of_others.append(item._replace(evidence=_OF_ANOTHER_DAY * evidence))
+    return of_them, of_others
+
+
+def _of_them(
+    times: Times,
+    store: DayStore,
+    query: KeywordQuery,
+    where: Where,
+    limit: int,
+    deadline: Deadline,
+) -> list[Found]:
+    """What is of the times, the newest first, and what names those that are yet to come."""
+    listed = list(store.of_days(query, where=where, limit=limit, deadline=deadline))
+    if not query.coming:
+        return listed
+    coming = KeywordQuery(should=query.coming, must_not=query.must_not, plain=True)
+    found = store.keyword(coming, where=where, limit=_MOST_NAMING, deadline=deadline).found
+    # Words as "tomorrow" name it in logs of the week before.
+    first = min(days[0] for days in query.days if days[0][0] != "-")
+    week = (date.fromisoformat(first) - timedelta(_WEEK)).isoformat(), first
+    before = query._replace(days=(week,))
+    recent = store.of_days(before, where=where, limit=_MOST_NAMING, deadline=deadline)
+    known = {item.chunk.id for item in listed}
+    for item in (*recent, *with_finite_scores(found)):
+        if item.chunk.id not in known and times.named_in(item.chunk):
+            known.add(item.chunk.id)
+            listed.append(item)
+    return listed
+
+
+def _shown(first: str, last: str) -> str:
+    first, last = first.lstrip("-"), last.lstrip("-")
+    return first if first == last else f"{first} to {last}"

@@ -1,0 +1,98 @@
+"""What a query asks of the times that it names: for what else it asks, and for which days.
+
+Imported only for a query that may name a time; see :func:`may_name_days` in ``query.py``.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from commonplace.text.days import days_of_times, times_of, without
+from commonplace.text.languages import STOP_WORDS
+from commonplace.text.query import ParsedQuery
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import date
+
+    from commonplace.model.search import KeywordQuery
+    from commonplace.text.analyse import Analyser
+    from commonplace.text.days import Days
+
+# What questions for a time consist of, beside stop words.
+_ASKING_WORDS = """
+happened happen happens happening new news notes note log logs entry entries diary journal work
+worked working done going anything everything something summary summarize summarise recap review
+show list give find went write wrote written recorded day days date things events habe haben hat
+hast ich wir man war waren was ist sind wurde gemacht getan passiert geschehen los gearbeitet
+erledigt gab gibt notizen notiz eintrag einträge tagebuch alles neues zeig zeige mir im in am an
+der die das den dem von vom zu seit que qu quoi est ce qui s c j l d passé passe ai je fait faits
+faisait on avons montre moi tout neuf travaillé le la les au du de se hice hicimos hiciste pasó
+pasado ha he hemos hecho notas muestra todo sucedió ocurrió trabajé cosa ho fatto abbiamo è
+successo tutto fiz fizemos fizeste aconteceu tudo делал делала делали сделал сделала случилось
+произошло заметки
+"""
+_ASKING = frozenset(_ASKING_WORDS.split())
+_ASKING_WIDE = re.compile(
+    "(?:发生|發生|做|干|幹|了|过|過|什么|什麼|啥|哪些|事情|事|情况|我们|我們|我|都|的|在|有|些|呢|吗|嗎|是|里"
+    "|记录|記錄|笔记|筆記|日志|日誌|日记|日記|工作|忙|进展|進展"
+    "|何|なに|を|した|して|しました|いた|の|は|が|に|で|と|も|あった|ありました|起きた|起こった|出来事|こと|か|私|メモ"
+    "|やった|やりました|記録|ノート|作業"
+    "|뭐|뭘|무엇|무슨|어떤|일|을|를|이|가|은|는|의|에|했지|했어|했나|했나요|했는지|했습니까|했|한|하|있었|었|나|내|우리|어|지|요"
+    "|일어났|메모|노트|기록)+"
+)
+
+
+def read_times(
+    parsed: ParsedQuery, keyword: KeywordQuery, analyser: Analyser, today: Callable[[], date]
+) -> tuple[KeywordQuery, tuple[str, ...]]:
+    """``keyword``, the analysed query, with the times that it names, and what else it says.
+
+    Words for times that are seen from today ("last week") are searched for only where they are
+    quoted: no note says them of the days that are meant. A question for a time alone asks for what
+    is of its days.
+    """
+    named = [times_of(words, today) for words in parsed.words]
+    days = days_of_times(time for times in named for time in times)
+    if not days:
+        return keyword, (*parsed.words, *parsed.phrases)
+    coming = _names_of_coming(days, today(), analyser)
+    said = [without(words, times) for words, times in zip(parsed.words, named, strict=True)]
+    listed = not parsed.phrases and not any(map(_asks_for_more, said))
+    if listed:
+        kept = [
+            word
+            for words, times in zip(parsed.words, named, strict=True)
+            for time in times
+            for word in words[time.start : time.end].split()
+            if not (time.seen_from_today or word.lower() in STOP_WORDS)
+        ]
+        keyword = analyser.query(parsed._replace(words=(" ".join(kept),) if kept else ()))
+        return keyword._replace(days=days, listed=True, coming=coming), ()
+    seen = [[time for time in times if time.seen_from_today] for times in named]
+    if any(seen):
+        words = tuple(without(*one) for one in zip(parsed.words, seen, strict=True))
+        keyword = analyser.query(parsed._replace(words=words))
+    # Nothing is missing where a note of the day does not name it.
+    others = analyser.query(parsed._replace(words=tuple(said)))
+    beside = keyword.beside | ({*keyword.should} - {*others.should})
+    return keyword._replace(days=days, beside=beside, coming=coming), (*said, *parsed.phrases)
+
+
+def _names_of_coming(days: tuple[Days, ...], today: date, analyser: Analyser) -> tuple[str, ...]:
+    """Tokens of texts that may name those of ``days`` that are yet to come."""
+    coming = [one for one in days if one[0][0] != "-" and one[1] > today.isoformat()]
+    if not coming:
+        return ()
+    from commonplace.text.day_names import spelled_out
+
+    return analyser.query(ParsedQuery("", (spelled_out(coming),))).should
+
+
+def _asks_for_more(text: str) -> bool:
+    """Whether ``text`` has a word that a question for a time does not consist of."""
+    words = re.findall(r"[^\W_]+", text.lower())
+    return not all(
+        word in STOP_WORDS or word in _ASKING or _ASKING_WIDE.fullmatch(word) for word in words
+    )

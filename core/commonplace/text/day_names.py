@@ -1,0 +1,117 @@
+"""How texts name given days: "28 November", 2026-11-28, "tomorrow" in the log of the day before.
+
+The reverse of :mod:`commonplace.text.days`, which finds any time in a text: to look so through the
+passages that a search has found would take a hundred times as long.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import date, timedelta
+from functools import cache
+from typing import TYPE_CHECKING
+
+from commonplace.text.dates import names_seen_from
+from commonplace.text.day_words import ASIAN_WEEKDAYS, WEEKDAYS
+from commonplace.text.days import MONTHS, names_pattern
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from commonplace.text.days import Days
+
+_WEEK = 7
+_MONTH = 31
+"""Days of a time that is named as a whole; of a longer one too much is named."""
+
+_LEAP_YEAR = "2024"
+
+
+class DayNames:
+    """Whether a text names a day of one of ``days``, the times of a query of a month at the most.
+
+    A month is named by its name, days and weeks by their days.
+    """
+
+    def __init__(self, days: Sequence[Days]) -> None:
+        self._spans = [_dates(one) for one in days if one[0][0] != "-"]
+        spelled = [part for one in days for part in _spelled(one)]
+        self._spelled = re.compile("|".join(spelled), re.IGNORECASE) if spelled else None
+
+    def __call__(self, text: str, day: str | None) -> bool:
+        """``text``, of ``day`` (ISO) where it has one: words as "tomorrow" are seen from there."""
+        if self._spelled is not None and self._spelled.search(text):
+            return True
+        return day is not None and any(
+            pattern.search(text) is not None
+            for span in self._spans
+            if (pattern := _relative(span, date.fromisoformat(day))) is not None
+        )
+
+
+def spelled_out(days: Sequence[Days]) -> str:
+    """Words of texts that may name ``days``, to search for."""
+    words = []
+    for first, last in map(_dates, days):
+        if (last - first).days < _WEEK:
+            for at in range((last - first).days + 1):
+                day = first + timedelta(at)
+                words += [
+                    str(day.day),
+                    day.isoformat(),
+                    f"{day:%d.%m}",
+                    f"{day.month}月{day.day}日",
+                ]
+        words += MONTHS[first.month] + MONTHS[last.month] if words else MONTHS[first.month]
+    return " ".join(dict.fromkeys(words))
+
+
+def _dates(days: Days) -> tuple[date, date]:
+    first, last = (f"{_LEAP_YEAR}{one}" if one[0] == "-" else one for one in days)
+    return date.fromisoformat(first), date.fromisoformat(last)
+
+
+def _spelled(days: Days) -> Iterator[str]:
+    """Patterns of how the days of one time are written out."""
+    first, last = _dates(days)
+    year = r"\d{4}" if days[0][0] == "-" else str(first.year)
+    length = (last - first).days + 1
+    if length > _MONTH:
+        return
+    named: dict[int, list[int]] = {}
+    for at in range(length):
+        day = first + timedelta(at)
+        named.setdefault(day.month, []).append(day.day)
+    of_another_year = rf"(?!,?\s+(?!{year})(?:19|20)\d\d)"
+    for month, numbers in named.items():
+        name, number = rf"(?:{'|'.join(MONTHS[month])})", f"(?:{'|'.join(map(str, numbers))})"
+        if length > _WEEK:
+            yield rf"\b{name}\b\.?{of_another_year}"
+            yield rf"(?<!\d){year}-{month:02}(?!\d)"
+            yield rf"(?<!\d)0?{month}\s*[月월]"
+            continue
+        padded = f"0?{number}"
+        yield rf"(?<![\w.:/]){padded}(?:st|nd|rd|th|\.)?(?:\s+(?:of|de|del))?\s+{name}\b{of_another_year}"
+        yield rf"\b{name}\.?\s+{padded}(?:st|nd|rd|th)?(?![\w:]){of_another_year}"
+        yield rf"(?<!\d){year}-{month:02}-{padded}(?!\d)"
+        yield rf"(?<![\w.]){padded}\.\s?0?{month}\.(?:\s?{year}|(?!\s?\d))"
+        yield rf"(?<!\d)0?{month}\s*[月월]\s*{padded}\s*[日号號일]"
+
+
+def _relative(span: tuple[date, date], day: date) -> re.Pattern[str] | None:
+    """What names ``span`` in a text of ``day``, if that is within a week of it."""
+    first, last = span
+    if not -_WEEK <= (day - first).days <= (last - first).days + _WEEK:
+        return None
+    names = names_seen_from(day, span)
+    coming = [first + timedelta(at) for at in range((last - first).days + 1)]
+    weekdays = frozenset(one.weekday() for one in coming if 0 < (one - day).days <= _WEEK)
+    return _any_of(names, weekdays) if names or weekdays else None
+
+
+@cache
+def _any_of(names: frozenset[str], weekdays: frozenset[int]) -> re.Pattern[str]:
+    words = [name for name, number in WEEKDAYS.items() if number in weekdays]
+    marks = "".join(sign for sign, number in ASIAN_WEEKDAYS.items() if number in weekdays)
+    asian = [rf"(?:[周週]|星期|礼拜|禮拜)[{marks}]", rf"[{marks}](?:曜|요일)"] if marks else []
+    return names_pattern([*names, *words, *asian])

@@ -7,11 +7,9 @@ piece of what a query asks for, beside its words. Imported only for queries that
 from __future__ import annotations
 
 from datetime import date, timedelta
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, cast
 
-from commonplace.index.bm25 import of_days
-from commonplace.index.rescoring import with_finite_scores
 from commonplace.model.search import Found, KeywordQuery
 from commonplace.text.day_names import DayNames
 
@@ -26,12 +24,12 @@ if TYPE_CHECKING:
 
 _HALF_LIFE_DAYS, _BEYOND, _OF_ONE_DAY = 5, 0.75, 1.5
 _WEEK = 7
-_UNDATED = 0.1
-"""How near to a time a chunk without a day is: it may be of any."""
-
 _WEIGHT_OF_A_DAY, _WEIGHT_OF_A_WEEK, _WEIGHT_OF_MORE = 3.0, 2.0, 0.5
 """So many words of a query tell as much as the time that it names. What is asked about one day is
 hardly in the log of another; a month or a year says less than the words beside it."""
+
+_BESIDE = 0.5
+"""What is near to a time has so much of that, where the time is a piece of what was asked."""
 
 _OF_A_DAY = 0.8
 """The evidence of a chunk by its day where a query is about a time alone: as much as if it held
@@ -53,16 +51,22 @@ class Times:
         self._days = query.days
         longest = max(map(_length, query.days))
         self.short = longest <= _WEEK
-        self._names = DayNames(query.days) if self.short or query.coming else None
-        one_day, few = longest == 1, self.short
-        self.weight = _WEIGHT_OF_A_DAY if one_day else _WEIGHT_OF_A_WEEK if few else _WEIGHT_OF_MORE
+        names = partial(DayNames, coming=bool(query.coming))
+        self._names = names(query.days) if self.short or query.coming else None
+        self.one_day = longest == 1
+        weight = _WEIGHT_OF_A_WEEK if self.short else _WEIGHT_OF_MORE
+        self.weight = _WEIGHT_OF_A_DAY if self.one_day else weight
 
     def nearness(self, chunk: StoredChunk) -> float:
         """0 to 1.5: 1 for what is of one of the times, or names it; 1.5 where that is one day."""
-        near = nearness(self._days, chunk.day) if chunk.day else _UNDATED
+        near = nearness(self._days, chunk.day) if chunk.day else 0.0
         if near < 1 and self.named_in(chunk):
             return max(_OF_ONE_DAY if first == last else 1.0 for first, last in self._days)
         return near
+
+    def has(self, day: str | None) -> bool:
+        """Whether ``day`` (ISO) is in one of the times."""
+        return day is not None and nearness(self._days, day) >= 1
 
     def named_in(self, chunk: StoredChunk) -> bool:
         """Whether the text of ``chunk`` names one of the times."""
@@ -73,7 +77,8 @@ class Times:
 
         ``words`` is the evidence by words, ``near`` the nearness.
         """
-        return (tokens * words + self.weight * min(1.0, near)) / (tokens + self.weight)
+        near = min(1.0, near) if near >= 1 else _BESIDE * near
+        return (tokens * words + self.weight * near) / (tokens + self.weight)
 
 
 def nearness(days: Sequence[Days], day: str) -> float:
@@ -114,14 +119,15 @@ def with_days(
 ) -> Arm:
     """The ``arm`` of keywords with what is of the days that the query names.
 
-    That comes first where the query asks for a time alone. Otherwise it stands behind what was
-    found by words and is of the day, unless a month or more is named and words found something.
-    Other arms are left as they are.
+    That comes first where the query asks for a time alone. Otherwise it stands behind what words
+    found; of a time of more than a week it is listed only where words found nothing of it. Other
+    arms are left as they are.
     """
     if arm.name != "keyword" or query.plain or query.must:
         return arm
     times = Times(query)
-    if not (query.listed or times.short or query.coming or not arm.found):
+    needed = query.listed or times.short or query.coming
+    if not needed and any(times.has(item.chunk.day) for item in arm.found):
         return arm
     if "days" not in store.capabilities:
         note = "the index cannot list the notes of a day: add a word to search for"
@@ -140,24 +146,20 @@ def with_days(
     ]
     found, others = list(arm.found), list[Found]()
     if query.listed:
-        found, others = _about_times(times, arm.found, query.days)
+        found, others = _about_times(times, arm.found)
     found = found[: max(limit // 2, limit - len(without_words))]
     return arm._replace(found=(*found, *without_words, *others)[:limit])
 
 
-def _about_times(
-    times: Times, found: Iterable[Found], days: Sequence[Days]
-) -> tuple[list[Found], list[Found]]:
+def _about_times(times: Times, found: Iterable[Found]) -> tuple[list[Found], list[Found]]:
     """What is of the times that a query is about alone, and the others."""
-    is_named = of_days(days)
-    # "October" is in many logs, and what is called "Plans for October" may be meant.
-    one_day = all(first == last for first, last in days)
     of_them, of_others = list[Found](), list[Found]()
     for item in found:
         day, evidence = item.chunk.day, item.evidence or 0.0
-        if is_named(day) or times.named_in(item.chunk):
+        if times.has(day) or times.named_in(item.chunk):
             of_them.append(item._replace(evidence=_OF_A_DAY))  # the newest first
-        elif day is None and not one_day:
+        elif day is None and not times.one_day:
+            # "October" is in many logs, and what is called "Plans for October" may be meant.
             of_them.append(item._replace(evidence=min(_OF_A_DAY, evidence)))  # behind them
         else:
             of_others.append(item._replace(evidence=_OF_ANOTHER_DAY * evidence))
@@ -184,7 +186,7 @@ def _of_them(
     before = query._replace(days=(week,))
     recent = store.of_days(before, where=where, limit=_MOST_NAMING, deadline=deadline)
     known = {item.chunk.id for item in listed}
-    for item in (*recent, *with_finite_scores(found)):
+    for item in (*recent, *found):
         if item.chunk.id not in known and times.named_in(item.chunk):
             known.add(item.chunk.id)
             listed.append(item)

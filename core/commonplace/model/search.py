@@ -63,14 +63,14 @@ class KeywordQuery(NamedTuple):
     ``beside`` are those tokens of ``should`` that stand for a part or a joining of words: they help
     to find, and nothing is missing where no chunk has one. ``days`` are the times that the words
     name, first and last day (ISO; ``-05-07`` in any year): notes of these days come first, and no
-    others are left out; ``listed`` asks for all of theirs, too. ``coming`` are tokens of texts that
-    may name those of ``days`` that are yet to come. ``plain``: BM25 in one step.
-    ``selective`` are the tokens of ``should`` that tell most: where they find enough, a store that
-    declares ``term_counts`` may find by them alone, and count all tokens in what it found.
-    ``weighed``, where it is set, replaces ``should`` in the score: tokens, and phrases of tokens
-    joined by spaces, each weighed as one. Stores that cannot do that weigh ``should``. ``singly``
-    are words and their queries, asked one by one where nothing matches and no vectors are searched.
-    ``alike`` says that scores mean nothing: all that match are as good.
+    others are left out; ``listed`` asks for all of theirs, too. ``coming`` are tokens of what may
+    name days that are yet to come. ``plain``: BM25 in one step. ``selective`` are the tokens of
+    ``should`` that tell most: where they find enough, a store that declares ``term_counts`` may
+    find by them alone, and count all tokens in what it found. ``weighed``, where it is set,
+    replaces ``should`` in the score: tokens, and phrases of tokens joined by spaces, each weighed
+    as one. Stores that cannot do that weigh ``should``. ``singly`` are words and their queries,
+    asked one by one where nothing matches and no vectors are searched. ``alike``: all that match
+    are as good.
     """
 
     should: tuple[str, ...] = ()
@@ -181,7 +181,6 @@ class Arm(NamedTuple):
     ``fallback`` says in whose place. ``note`` tells the user why an arm that was wanted is empty.
     ``lacking`` counts the chunks without a vector that may be embedded in the background;
     ``incomplete`` tells the user that there are chunks without one, which this list cannot have.
-
     ``unknown`` are the tokens of the query that no chunk holds, where the engine knows; ``holders``
     counts the chunks that hold further tokens. It may be called while the engine is open.
 

@@ -6,19 +6,20 @@ Imported only for a query that may name a time; see :func:`may_name_days` in ``q
 from __future__ import annotations
 
 import re
+from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
+from commonplace.text.dates import LAST_WEEKDAY
 from commonplace.text.days import days_of_times, times_of, without
 from commonplace.text.languages import STOP_WORDS
 from commonplace.text.query import ParsedQuery
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from datetime import date
 
     from commonplace.model.search import KeywordQuery
     from commonplace.text.analyse import Analyser
-    from commonplace.text.days import Days
+    from commonplace.text.day_spans import Days, Time
 
 # What questions for a time consist of, beside stop words.
 _ASKING_WORDS = """
@@ -53,7 +54,7 @@ def read_times(
     quoted: no note says them of the days that are meant. A question for a time alone asks for what
     is of its days.
     """
-    named = [times_of(words, today) for words in parsed.words]
+    named = [_with_coming(times_of(words, today), words) for words in parsed.words]
     days = days_of_times(time for times in named for time in times)
     if not days:
         return keyword, (*parsed.words, *parsed.phrases)
@@ -78,6 +79,26 @@ def read_times(
     others = analyser.query(parsed._replace(words=tuple(said)))
     beside = keyword.beside | ({*keyword.should} - {*others.should})
     return keyword._replace(days=days, beside=beside, coming=coming), (*said, *parsed.phrases)
+
+
+# Who asks so asks for what was. "Scheduled" and the like are said of what will be.
+_PAST = re.compile(
+    r"""(?ix)\b(?:did|was|were|had|went|came|got|made|said|ran|saw|(?!schedul|plann|expect|need)\w{3,}ed
+    |war|waren|hatten?|wurden?|gab|ging|kam|ge\w{2,}(?:t|en)|\w{3,}iert
+    |était|étaient|avons|avez|fue|fueron|hice|hizo|hicimos|pasó|era|\w{3,}[aei]mos|\w{2,}ó)\b"""
+)
+
+
+def _with_coming(times: list[Time], text: str) -> list[Time]:
+    """``times`` with the next Monday for "on Monday", unless ``text`` asks for what was."""
+    found: list[Time] = []
+    for time in times:
+        found.append(time)
+        words = "-".join(text[time.start : time.end].lower().split())
+        if re.fullmatch(LAST_WEEKDAY, words) and not _PAST.search(text):
+            day = date.fromisoformat(time.days[1]) + timedelta(7)
+            found.append(time._replace(days=(day.isoformat(), day.isoformat())))
+    return found
 
 
 def _names_of_coming(days: tuple[Days, ...], today: date, analyser: Analyser) -> tuple[str, ...]:

@@ -232,8 +232,9 @@ def _ahead(today: date, match: re.Match[str]) -> Days:
 
 def _numbered_week(today: date, match: re.Match[str]) -> Days:
     """The week of this year, or of the last one where it is far ahead."""
-    first, last = _iso_week(today.isocalendar().year, int(match[1]))
-    return (first, last) if first - today < timedelta(182) else _iso_week(today.year - 1, int(match[1]))
+    week, year = int(match[1]), today.isocalendar().year
+    first, last = _iso_week(year, week)
+    return (first, last) if first - today < timedelta(182) else _iso_week(year - 1, week)
 
 
 def _season(today: date, match: re.Match[str], *, over: bool = False) -> Days:
@@ -241,8 +242,9 @@ def _season(today: date, match: re.Match[str], *, over: bool = False) -> Days:
     name, *year = _given(match)
     month = 3 + 3 * words.SEASONS[name]
     for ago in range(-1, 3):
-        first, (_, last) = date(today.year - ago, month, 1), _month(
-            today.year - ago + (month == 12), (month + 1) % 12 + 1
+        first, (_, last) = (
+            date(today.year - ago, month, 1),
+            _month(today.year - ago + (month == 12), (month + 1) % 12 + 1),
         )
         if int(year[0]) == first.year if year else (last if over else first) <= today:
             return first, last
@@ -348,8 +350,11 @@ _FORMS: list[_Form] = [
 RELATIVE = tuple(part for patterns, _ in _RELATIVE for part in patterns.split())
 """Patterns of the times seen from today, words joined by hyphens; :func:`seen_from` reads them."""
 
+LAST_WEEKDAY = _any_of(words.WEEKDAY_LAST)
+"""A pattern of "on Monday", which may mean the last one or, beside other words, the next one."""
+
 KEPT = (
-    f"{_any_of(words.WEEKDAY_LAST)}|{words.BARE_WEEKDAY}"
+    f"{LAST_WEEKDAY}|{words.BARE_WEEKDAY}"
     f"|{_any_of(' '.join(words.WEEKENDS_AGO.values()))}"
     f"|{words.WEEK_NUMBER}|{_any_of(words.SEASON)}"
 )

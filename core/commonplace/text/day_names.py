@@ -18,7 +18,7 @@ from commonplace.text.days import MONTHS, names_pattern
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from commonplace.text.days import Days
+    from commonplace.text.day_spans import Days
 
 _WEEK = 7
 _MONTH = 31
@@ -30,10 +30,12 @@ _LEAP_YEAR = "2024"
 class DayNames:
     """Whether a text names a day of one of ``days``, the times of a query of a month at the most.
 
-    A month is named by its name, days and weeks by their days.
+    A month is named by its name, days and weeks by their days; those that are yet to ``coming`` by
+    weekdays, too, in texts of the days before: "Sunday: market".
     """
 
-    def __init__(self, days: Sequence[Days]) -> None:
+    def __init__(self, days: Sequence[Days], *, coming: bool = False) -> None:
+        self._coming = coming
         self._spans = [_dates(one) for one in days if one[0][0] != "-"]
         spelled = [part for one in days for part in _spelled(one)]
         self._spelled = re.compile("|".join(spelled), re.IGNORECASE) if spelled else None
@@ -45,8 +47,20 @@ class DayNames:
         return day is not None and any(
             pattern.search(text) is not None
             for span in self._spans
-            if (pattern := _relative(span, date.fromisoformat(day))) is not None
+            if (pattern := self._relative(span, date.fromisoformat(day))) is not None
         )
+
+    def _relative(self, span: tuple[date, date], day: date) -> re.Pattern[str] | None:
+        """What names ``span`` in a text of ``day``, if that is within a week of it."""
+        first, last = span
+        if not -_WEEK <= (day - first).days <= (last - first).days + _WEEK:
+            return None
+        names = names_seen_from(day, span)
+        ahead = [(first - day).days + at for at in range((last - first).days + 1)]
+        weekdays = frozenset(
+            (day.weekday() + days) % _WEEK for days in ahead if self._coming and 0 < days < _WEEK
+        )
+        return _any_of(names, weekdays) if names or weekdays else None
 
 
 def spelled_out(days: Sequence[Days]) -> str:
@@ -90,23 +104,12 @@ def _spelled(days: Days) -> Iterator[str]:
             yield rf"(?<!\d){year}-{month:02}(?!\d)"
             yield rf"(?<!\d)0?{month}\s*[月월]"
             continue
-        padded = f"0?{number}"
-        yield rf"(?<![\w.:/]){padded}(?:st|nd|rd|th|\.)?(?:\s+(?:of|de|del))?\s+{name}\b{of_another_year}"
+        padded, of = f"0?{number}", r"(?:\s+(?:of|de|del))?"
+        yield rf"(?<![\w.:/]){padded}(?:st|nd|rd|th|\.)?{of}\s+{name}\b{of_another_year}"
         yield rf"\b{name}\.?\s+{padded}(?:st|nd|rd|th)?(?![\w:]){of_another_year}"
         yield rf"(?<!\d){year}-{month:02}-{padded}(?!\d)"
         yield rf"(?<![\w.]){padded}\.\s?0?{month}\.(?:\s?{year}|(?!\s?\d))"
         yield rf"(?<!\d)0?{month}\s*[月월]\s*{padded}\s*[日号號일]"
-
-
-def _relative(span: tuple[date, date], day: date) -> re.Pattern[str] | None:
-    """What names ``span`` in a text of ``day``, if that is within a week of it."""
-    first, last = span
-    if not -_WEEK <= (day - first).days <= (last - first).days + _WEEK:
-        return None
-    names = names_seen_from(day, span)
-    coming = [first + timedelta(at) for at in range((last - first).days + 1)]
-    weekdays = frozenset(one.weekday() for one in coming if 0 < (one - day).days <= _WEEK)
-    return _any_of(names, weekdays) if names or weekdays else None
 
 
 @cache

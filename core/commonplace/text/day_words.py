@@ -286,7 +286,8 @@ dans-{_N}-{_U}
 """
 # The month that begins today.
 UPCOMING = """
-upcoming coming-up anstehende[nrms]? bevorstehende[nrms]? à-venir (?:por-venir|próxim[oa]s) prossim[ei]
+upcoming coming-up anstehende[nrms]? bevorstehende[nrms]?
+à-venir (?:por-venir|próxim[oa]s) prossim[ei]
 即将 今後の 다가오는
 """
 # A week of the year by its number; in English such numbers count other weeks, too.

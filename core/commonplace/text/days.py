@@ -9,11 +9,10 @@ import re
 from calendar import monthrange
 from datetime import date, timedelta
 from functools import cache
-from itertools import permutations
 from typing import TYPE_CHECKING
 
-from commonplace.model.tuples import NamedTuple
 from commonplace.text.dates import KEPT, RELATIVE, seen_from
+from commonplace.text.day_spans import Time, narrowed, refined
 from commonplace.text.day_words import BARE_WEEKDAY, WEEKDAYS
 from commonplace.text.languages import STOP_WORDS
 from commonplace.text.query import SEEN
@@ -21,11 +20,8 @@ from commonplace.text.query import SEEN
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from commonplace.text.day_spans import Days
 
-Days = tuple[str, str]
-"""First and last day (ISO); without the year, ``-05-07``, where every year will do."""
-
-_WEEK = 7
 
 _MOST = 8
 _LONGEST = 1_000
@@ -91,18 +87,6 @@ _NAMED_WEEKDAY = re.compile(  # as headings have them, beside WEEKDAYS
 _ANY_DAY = date(2026, 1, 15)
 
 
-class Time(NamedTuple):
-    """Where in a text a time is named, and its days.
-
-    ``seen_from_today`` says that notes will hardly name it so: "yesterday", and not "3 May".
-    """
-
-    start: int
-    end: int
-    days: Days
-    seen_from_today: bool = False
-
-
 def named_days(text: str, today: Callable[[], date]) -> tuple[Days, ...]:
     """The times that ``text`` names, at most eight; ``today`` is the user's day. Raises nothing."""
     return days_of_times(times_of(text, today))
@@ -119,14 +103,14 @@ def times_of(text: str, today: Callable[[], date]) -> list[Time]:
     for match in _calendar_pattern().finditer(text):
         try:
             found += [
-                _refined(Time(*match.span(), _in_year(match, days, today)), text)
+                refined(Time(*match.span(), _in_year(match, days, today)), text)
                 for days in _days(match)
             ]
         except ValueError:  # a day that no calendar has
             continue
     if len(text) <= _LONGEST:
         found += _relative(text, today)
-    return _narrowed(found, text) if found else found
+    return narrowed(found, text) if found else found
 
 
 def _in_year(match: re.Match[str], days: Days, today: Callable[[], date]) -> Days:
@@ -142,123 +126,6 @@ def _in_year(match: re.Match[str], days: Days, today: Callable[[], date]) -> Day
         year += month <= now.month
     end = monthrange(year, month)[1]
     return f"{year}{days[0]}", f"{year}{days[1][:4]}{min(int(days[1][4:]), end):02}"
-
-
-# What before the name of a month says which part of it is meant: the days.
-_PARTS = {
-    r"(?:beginning|start)\s+of|early(?:\s+in)?|anfang|début|principios\s+de|inizio(?:\s+di)?": (1, 10),
-    r"mid(?:dle\s+of)?|mitte|mi|mediados\s+de|metà(?:\s+di)?": (11, 20),
-    r"end\s+of|late(?:\s+in)?|ende|fin|finales\s+de|fine(?:\s+di)?": (21, 31),
-    r"(?:first|1st|erste[nr]?)\s+(?:week|woche)\s+(?:of|in|im|des)": (1, 7),
-    r"(?:second|2nd|zweite[nr]?)\s+(?:week|woche)\s+(?:of|in|im|des)": (8, 14),
-    r"(?:third|3rd|dritte[nr]?)\s+(?:week|woche)\s+(?:of|in|im|des)": (15, 21),
-    r"(?:last|letzte[nr]?)\s+(?:week|woche)\s+(?:of|in|im|des)": (25, 31),
-}
-_UNTIL = r"\s*(?:[-–—]|to|until|till|through|bis|au|al?)\s*(?:the\s+)?"
-_FROM = r"\b(?:from|between|vom?|zwischen|entre|du|del|dal|desde)\s+(?:the\s+|el\s+|le\s+|dem\s+)?"
-_DAY = r"(?P<day>\d\d?)(?:st|nd|rd|th|\.)?"
-
-
-@cache
-def _parts() -> list[tuple[re.Pattern[str], int, int]]:
-    return [
-        (re.compile(rf"\b(?:{words})[\s-]+$", re.IGNORECASE), first, last)
-        for words, (first, last) in _PARTS.items()
-    ]
-
-
-@cache
-def _since_day() -> re.Pattern[str]:
-    """The first day of a time that stands behind it: "3 to" 9 May, "between 3 and" 9 May."""
-    either = rf"{_FROM}{_DAY}\s*(?:and|und|et|y|e)\s*(?:the\s+)?"
-    return re.compile(
-        rf"(?:{either.replace('?P<day>', '')}|(?:{_FROM})?(?<![\w.:/-]){_DAY}{_UNTIL})$", re.IGNORECASE
-    )
-
-
-@cache
-def _until_day() -> re.Pattern[str]:
-    return re.compile(rf"{_UNTIL}{_DAY}(?![\w:/-]|\.\d)", re.IGNORECASE)
-
-
-def _refined(time: Time, text: str) -> Time:
-    """``time`` as what stands about it narrows or widens it: "mid" May, "3 to" 9 May."""
-    (first, last), start, end = time.days, time.start, time.end
-    if first == last:
-        if since := _since_day().search(text, 0, start):
-            day = next(filter(None, since.groups()))
-            begin = f"{first[:-2]}{int(day):02}"
-            return time._replace(start=since.start(), days=(begin, last)) if begin < last else time
-        if text[end - 1].isdigit() and (until := _until_day().match(text, end)):
-            end_day = f"{last[:-2]}{int(until['day']):02}"
-            return time._replace(end=until.end(), days=(first, end_day)) if end_day > last else time
-    elif first[-2:] == "01" and first[:-2] == last[:-2]:
-        name = re.search(r"[^\W\d]+\.?(?:,?\s+(?:of\s+|de\s+|del\s+)?\d{4})?$", text[start:end])
-        at = start + name.start() if name else start
-        for pattern, begin_day, end_day in _parts():
-            if part := pattern.search(text, 0, at):
-                stop = min(f"{end_day:02}", last[-2:])
-                days = f"{first[:-2]}{begin_day:02}", f"{last[:-2]}{stop}"
-                return time._replace(start=min(start, part.start()), days=days)
-    return time
-
-
-def _narrowed(times: list[Time], text: str) -> list[Time]:
-    """``times``, of which two that name one, as "on Tuesday last week" does, both have its days.
-
-    A weekday beside a week is one of its days: "last week Tuesday".
-    """
-    times = _longest([_weekday_of(time, text) for time in times])
-    for inner, outer in permutations(times, 2):
-        words = re.findall(r"\w+", text[inner.start : inner.end].lower())
-        if days := _inside(inner.days, outer.days, weekday=not WEEKDAYS.keys().isdisjoint(words)):
-            both = inner, outer
-            return [time._replace(days=days) if time in both else time for time in times]
-    return times
-
-
-def _longest(times: list[Time]) -> list[Time]:
-    """``times`` without those that begin or end inside of a longer one."""
-    kept = list[Time]()
-    for time in sorted(times, key=lambda one: one.start - one.end):
-        if all(time.end <= other.start or other.end <= time.start for other in kept):
-            kept.append(time)
-    return [time for time in times if time in kept]
-
-
-_BESIDE = re.compile(r"\s*,?\s*(?:on\s+|am\s+)?(?P<day>[^\W\d_]+)"), re.compile(
-    r"\b(?P<day>[^\W\d_]+)\s+(?:of\s+)?$"
-)
-
-
-def _weekday_of(time: Time, text: str) -> Time:
-    start, end = time.start, time.end
-    if time.days[0][0] == "-" or time.days[0] == time.days[1]:
-        return time
-    behind, before = _BESIDE[0].match(text, end), _BESIDE[1].search(text, 0, start)
-    for match in (behind, before):
-        if match and (number := WEEKDAYS.get(match["day"].lower())) is not None:
-            day = (date(2024, 1, 1) + timedelta(number)).isoformat()  # a Monday
-            if days := _inside((day, day), time.days, weekday=True):
-                return Time(min(start, match.start()), max(end, match.end()), days, True)
-    return time
-
-
-def _inside(inner: Days, outer: Days, *, weekday: bool) -> Days | None:
-    """Where in the year or week ``outer`` a month without year or a weekday lies."""
-    (first, last), (begin, end) = inner, outer
-    if begin[0] == "-":
-        return None
-    if first[0] == "-":
-        whole = (begin[4:], end[4:]) == ("-01-01", "-12-31") and begin[:4] == end[:4]
-        return (begin[:4] + first, begin[:4] + last) if whole else None
-    if not weekday or first != last:
-        return None
-    start = date.fromisoformat(begin)
-    if date.fromisoformat(end) - start != timedelta(_WEEK - 1):
-        return None
-    day = (start + timedelta((date.fromisoformat(first) - start).days % _WEEK)).isoformat()
-    return day, day
 
 
 def is_only_a_time(text: str) -> bool:

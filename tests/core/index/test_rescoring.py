@@ -8,6 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from commonplace.index.dated import nearness
 from commonplace.index.rescoring import (
     LEAST_CANDIDATES,
     Information,
@@ -18,7 +19,6 @@ from commonplace.index.rescoring import (
     weights_of,
 )
 from commonplace.model.search import Found, KeywordMatches, KeywordQuery, StoredChunk, TermCounts
-from commonplace.text.days import nearness
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -2,21 +2,20 @@ from __future__ import annotations
 
 import re
 from datetime import date, timedelta
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from commonplace.text.analyse import make_analyser
-from commonplace.text.dates import RELATIVE, days_of
 from commonplace.text.asked_times import read_times
-from commonplace.text.days import (
-    Days,
-    is_only_a_time,
-    may_be_seen_from_today,
-    named_days,
-)
+from commonplace.text.dates import RELATIVE, days_of
+from commonplace.text.days import is_only_a_time, may_be_seen_from_today, named_days
 from commonplace.text.query import may_name_days, parse_query
+
+if TYPE_CHECKING:
+    from commonplace.text.day_spans import Days
 
 TODAY = date(2026, 11, 23)
 
@@ -152,7 +151,7 @@ def test_what_is_no_day_in_thai(text: str) -> None:
     assert named_days(text, lambda: TODAY) == ()
 
 
-@pytest.mark.parametrize("text", ["im März", "en mars", "en marzo", "в марте", "en mars"])
+@pytest.mark.parametrize("text", ["im März", "en mars", "en marzo", "в марте"])
 def test_months_of_other_languages_are_understood(text: str) -> None:
     assert named_days(text, lambda: TODAY) == (("-03-01", "-03-31"),)
 

@@ -31,9 +31,9 @@ hardly in the log of another; a month or a year says less than the words beside 
 _BESIDE = 0.5
 """What is near to a time has so much of that, where the time is a piece of what was asked."""
 
-_OF_A_DAY = 0.8
+_OF_A_DAY, _NAMES_A_DAY = 0.8, 0.75
 """The evidence of a chunk by its day where a query is about a time alone: as much as if it held
-each word once."""
+each word once; and that of one which names the day."""
 _OF_A_DAY_ALONE = 0.5
 """It is no more where a chunk has none of the words that a query has beside its time."""
 _OF_ANOTHER_DAY = 0.5
@@ -71,6 +71,12 @@ class Times:
     def named_in(self, chunk: StoredChunk) -> bool:
         """Whether the text of ``chunk`` names one of the times."""
         return self._names is not None and self._names(chunk.text, chunk.day)
+
+    def alone(self, chunk: StoredChunk) -> float:
+        """The evidence of a chunk where nothing but the time was asked for; 0: it is of another."""
+        if self.has(chunk.day):
+            return _OF_A_DAY
+        return _NAMES_A_DAY if self.named_in(chunk) else 0.0
 
     def evidence(self, words: float, near: float, tokens: int) -> float:
         """The share (0..1) of what was asked that a chunk has, of ``tokens`` words and the time.
@@ -137,10 +143,14 @@ def with_days(
         named = ", ".join(_shown(*one) for one in query.days)
         return arm._replace(note=f"no note is of the days that the query names: {named}")
     tokens = len({*query.should} - query.beside)
-    evidence = _OF_A_DAY if query.listed else min(_OF_A_DAY_ALONE, times.evidence(0.0, 1.0, tokens))
+    beside_words = min(_OF_A_DAY_ALONE, times.evidence(0.0, 1.0, tokens))
     known = {item.chunk.id for item in arm.found}
     without_words = [
-        item._replace(score=0.0, evidence=evidence, note="of a day that the query names")
+        item._replace(
+            score=0.0,
+            evidence=times.alone(item.chunk) if query.listed else beside_words,
+            note="of a day that the query names",
+        )
         for item in listed
         if item.chunk.id not in known
     ]
@@ -155,10 +165,10 @@ def _about_times(times: Times, found: Iterable[Found]) -> tuple[list[Found], lis
     """What is of the times that a query is about alone, and the others."""
     of_them, of_others = list[Found](), list[Found]()
     for item in found:
-        day, evidence = item.chunk.day, item.evidence or 0.0
-        if times.has(day) or times.named_in(item.chunk):
-            of_them.append(item._replace(evidence=_OF_A_DAY))  # the newest first
-        elif day is None and not times.one_day:
+        evidence = item.evidence or 0.0
+        if alone := times.alone(item.chunk):
+            of_them.append(item._replace(evidence=alone))  # the newest first
+        elif item.chunk.day is None and not times.one_day:
             # "October" is in many logs, and what is called "Plans for October" may be meant.
             of_them.append(item._replace(evidence=min(_OF_A_DAY, evidence)))  # behind them
         else:

@@ -81,11 +81,14 @@ def read_times(
     return keyword._replace(days=days, beside=beside, coming=coming), (*said, *parsed.phrases)
 
 
-# Who asks so asks for what was. "Scheduled" and the like are said of what will be.
+# Who asks so asks for what was. "Scheduled" and the like are said of what will be, and "was" is a
+# German word, too.
 _PAST = re.compile(
-    r"""(?ix)\b(?:did|was|were|had|went|came|got|made|said|ran|saw|(?!schedul|plann|expect|need)\w{3,}ed
-    |war|waren|hatten?|wurden?|gab|ging|kam|ge\w{2,}(?:t|en)|\w{3,}iert
-    |était|étaient|avons|avez|fue|fueron|hice|hizo|hicimos|pasó|era|\w{3,}[aei]mos|\w{2,}ó)\b"""
+    r"\b(?:did|was(?!\s+(?:ist|sind|habe|hat|steht|kommt|mach|muss|müssen|wird|gibt))|were|had|went"
+    r"|came|got|made|said|ran|saw|(?!schedul|plann|expect)\w{3,}ed"
+    r"|war|waren|hatten?|wurden?|gab|ging|kam|(?!geplant)ge\w{2,}(?:t|en)|\w{3,}iert"
+    r"|était|étaient|avons|avez|fue|fueron|hice|hizo|hicimos|pasó|era|\w{3,}[aei]mos|\w{2,}ó)\b",
+    re.IGNORECASE,
 )
 
 

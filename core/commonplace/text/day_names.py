@@ -30,13 +30,13 @@ _LEAP_YEAR = "2024"
 class DayNames:
     """Whether a text names a day of one of ``days``, the times of a query of a month at the most.
 
-    A month is named by its name, days and weeks by their days; those that are yet to ``coming`` by
-    weekdays, too, in texts of the days before: "Sunday: market".
+    A month is named by its name, days and weeks by their days; where days are yet to come, as
+    ``coming`` says, the last of ``days`` by weekdays, too, in texts before: "Sunday: market".
     """
 
     def __init__(self, days: Sequence[Days], *, coming: bool = False) -> None:
-        self._coming = coming
         self._spans = [_dates(one) for one in days if one[0][0] != "-"]
+        self._coming = max(self._spans, default=None) if coming else None
         spelled = [part for one in days for part in _spelled(one)]
         self._spelled = re.compile("|".join(spelled), re.IGNORECASE) if spelled else None
 
@@ -56,10 +56,10 @@ class DayNames:
         if not -_WEEK <= (day - first).days <= (last - first).days + _WEEK:
             return None
         names = names_seen_from(day, span)
-        ahead = [(first - day).days + at for at in range((last - first).days + 1)]
-        weekdays = frozenset(
-            (day.weekday() + days) % _WEEK for days in ahead if self._coming and 0 < days < _WEEK
-        )
+        ahead = range((first - day).days, (last - day).days + 1) if span == self._coming else ()
+        weekdays = frozenset((day.weekday() + days) % _WEEK for days in ahead if 0 < days < _WEEK)
+        if _WEEK in ahead:  # of the weekday that the text was written on
+            names |= _next(day.weekday())
         return _any_of(names, weekdays) if names or weekdays else None
 
 
@@ -80,6 +80,12 @@ def spelled_out(days: Sequence[Days]) -> str:
     return " ".join(dict.fromkeys(words))
 
 
+def _next(weekday: int) -> frozenset[str]:
+    name = f"(?:{'|'.join(name for name, number in WEEKDAYS.items() if number == weekday)})"
+    before = "(?:next|nächste[nrms]?|kommende[nrms]?|(?:el-)?próximo|prossim[oa])"
+    return frozenset((f"{before}-{name}", f"{name}-(?:prochain|que-viene|prossim[oa])"))
+
+
 def _dates(days: Days) -> tuple[date, date]:
     first, last = (f"{_LEAP_YEAR}{one}" if one[0] == "-" else one for one in days)
     return date.fromisoformat(first), date.fromisoformat(last)
@@ -88,16 +94,16 @@ def _dates(days: Days) -> tuple[date, date]:
 def _spelled(days: Days) -> Iterator[str]:
     """Patterns of how the days of one time are written out."""
     first, last = _dates(days)
-    year = r"\d{4}" if days[0][0] == "-" else str(first.year)
     length = (last - first).days + 1
     if length > _MONTH:
         return
-    named: dict[int, list[int]] = {}
+    named: dict[tuple[str, int], list[int]] = {}
     for at in range(length):
         day = first + timedelta(at)
-        named.setdefault(day.month, []).append(day.day)
-    of_another_year = rf"(?!,?\s+(?!{year})(?:19|20)\d\d)"
-    for month, numbers in named.items():
+        year = r"\d{4}" if days[0][0] == "-" else str(day.year)
+        named.setdefault((year, day.month), []).append(day.day)
+    for (year, month), numbers in named.items():
+        of_another_year = rf"(?!,?\s+(?!{year})(?:19|20)\d\d)"
         name, number = rf"(?:{'|'.join(MONTHS[month])})", f"(?:{'|'.join(map(str, numbers))})"
         if length > _WEEK:
             yield rf"\b{name}\b\.?{of_another_year}"

@@ -67,10 +67,13 @@ def _until_day() -> re.Pattern[str]:
     return re.compile(rf"{_UNTIL}{day}(?![\w:/-]|\.\d)", re.IGNORECASE)
 
 
+_ISO = re.compile(r"\d{4}")
+
+
 def refined(time: Time, text: str) -> Time:
     """``time`` as what stands about it narrows or widens it: "mid" May, "3 to" 9 May."""
     (first, last), start, end = time.days, time.start, time.end
-    if first == last:
+    if first == last and not _ISO.match(text, start):
         if since := _since_day().search(text, 0, start):
             day = next(filter(None, since.groups()))
             begin = f"{first[:-2]}{int(day):02}"
@@ -79,7 +82,7 @@ def refined(time: Time, text: str) -> Time:
             until_day = f"{last[:-2]}{int(until[1]):02}"
             widened = time._replace(end=until.end(), days=(first, until_day))
             return widened if until_day > last else time
-    elif first[-2:] == "01" and first[:-2] == last[:-2]:
+    elif first != last and first[-2:] == "01" and first[:-2] == last[:-2]:
         name = re.search(r"[^\W\d]+\.?(?:,?\s+(?:of\s+|de\s+|del\s+)?\d{4})?$", text[start:end])
         at = start + name.start() if name else start
         for pattern, begin_day, end_day in _parts():

@@ -8,11 +8,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from commonplace.text.analyse import make_analyser
-from commonplace.text.asked_times import read_times
 from commonplace.text.dates import RELATIVE, days_of
 from commonplace.text.days import is_only_a_time, may_be_seen_from_today, named_days
-from commonplace.text.query import may_name_days, parse_query
+from commonplace.text.query import may_name_days
 
 if TYPE_CHECKING:
     from commonplace.text.day_spans import Days
@@ -217,48 +215,6 @@ def test_any_text_is_read_without_an_error(text: str) -> None:
     for first, last in named_days(text, lambda: TODAY):
         assert first <= last
         assert may_name_days(text)
-
-
-def _read(text: str) -> tuple[set[str], bool, tuple[str, ...]]:
-    """The terms that are searched for, whether all of the days is asked for, and what is said."""
-    analyser, parsed = make_analyser(), parse_query(text)
-    keyword, said = read_times(parsed, analyser.query(parsed), analyser, lambda: TODAY)
-    return set(keyword.should), keyword.listed, tuple(" ".join(one.split()) for one in said)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "what happened yesterday?",
-        "what did I do last week",
-        "notes from today",
-        "上周做了什么",
-        "昨日何をした",
-        "지난주에 뭐 했어?",
-        "was habe ich gestern gemacht",
-        "qu'est-ce qui s'est passé hier",
-        "¿qué hice ayer?",
-    ],
-)
-def test_a_question_for_a_time_alone_asks_for_all_of_its_days(text: str) -> None:
-    assert _read(text) == (set(), True, ())
-
-
-def test_days_that_notes_quote_are_searched_for_as_well() -> None:
-    assert _read("what happened in October") == ({"octob"}, True, ())
-    assert _read("what happened on Monday") == ({"monday"}, True, ())
-    terms, listed, said = _read("the invoice of March 5")
-    assert terms >= {"invoic", "march", "5"}
-    assert (listed, said) == (False, ("the invoice of",))
-
-
-def test_words_seen_from_today_are_not_searched_for_beside_others() -> None:
-    assert _read("login loop yesterday") == ({"login", "loop", "loginloop"}, False, ("login loop",))
-    terms, listed, _ = _read("what did I do last week with `last_week`")
-    assert {"last", "week"} <= terms
-    assert not listed
-    assert {"last", "week"} <= _read('"last week" standup')[0]
-    assert {"last", "year"} <= _read("the trip last year")[0]
 
 
 @pytest.mark.parametrize(

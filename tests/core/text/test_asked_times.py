@@ -1,0 +1,98 @@
+"""What a query asks of the times that it names."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import TYPE_CHECKING
+
+import pytest
+
+from commonplace.text.analyse import make_analyser
+from commonplace.text.asked_times import read_times
+from commonplace.text.query import parse_query
+
+if TYPE_CHECKING:
+    from commonplace.model.search import KeywordQuery
+
+TODAY = date(2026, 11, 23)
+
+
+def _keyword(text: str, today: date = TODAY) -> tuple[KeywordQuery, tuple[str, ...]]:
+    analyser, parsed = make_analyser(), parse_query(text)
+    return read_times(parsed, analyser.query(parsed), analyser, lambda: today)
+
+
+def _read(text: str) -> tuple[set[str], bool, tuple[str, ...]]:
+    """The terms that are searched for, whether all of the days is asked for, and what is said."""
+    keyword, said = _keyword(text)
+    return set(keyword.should), keyword.listed, tuple(" ".join(one.split()) for one in said)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "what happened yesterday?",
+        "what did I do last week",
+        "notes from today",
+        "上周做了什么",
+        "昨日何をした",
+        "지난주에 뭐 했어?",
+        "was habe ich gestern gemacht",
+        "qu'est-ce qui s'est passé hier",
+        "¿qué hice ayer?",
+    ],
+)
+def test_a_question_for_a_time_alone_asks_for_all_of_its_days(text: str) -> None:
+    assert _read(text) == (set(), True, ())
+
+
+def test_days_that_notes_quote_are_searched_for_as_well() -> None:
+    assert _read("what happened in October") == ({"octob"}, True, ())
+    assert _read("what happened on Monday") == ({"monday"}, True, ())
+    terms, listed, said = _read("the invoice of March 5")
+    assert terms >= {"invoic", "march", "5"}
+    assert (listed, said) == (False, ("the invoice of",))
+
+
+def test_words_seen_from_today_are_not_searched_for_beside_others() -> None:
+    assert _read("login loop yesterday") == ({"login", "loop", "loginloop"}, False, ("login loop",))
+    terms, listed, _ = _read("what did I do last week with `last_week`")
+    assert {"last", "week"} <= terms
+    assert not listed
+    assert {"last", "week"} <= _read('"last week" standup')[0]
+    assert {"last", "year"} <= _read("the trip last year")[0]
+
+
+def test_nothing_is_missing_where_no_note_has_the_words_of_a_time() -> None:
+    keyword, _ = _keyword("the invoice of March 5")
+    assert keyword.beside >= {"march", "5"}
+    assert "invoic" not in keyword.beside
+
+
+def test_coming_days_are_looked_for_by_their_dates() -> None:
+    keyword, _ = _keyword("who comes tomorrow")
+    assert keyword.days == (("2026-11-24", "2026-11-24"),)
+    assert {"24", "2026-11-24", "novemb"} <= {*keyword.coming}
+    assert _keyword("who came yesterday")[0].coming == ()
+    assert "decemb" in _keyword("appointments next month")[0].coming
+    assert _keyword("what is on tomorrow")[0].coming == keyword.coming
+    assert _keyword("in May, who came")[0].coming == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("who takes the pager on Wednesday", ["2026-11-18", "2026-11-25"]),
+        ("was ist am Mittwoch geplant", ["2026-11-18", "2026-11-25"]),
+        ("the meeting on Wednesday is scheduled where", ["2026-11-18", "2026-11-25"]),
+        ("who took the pager when it was on Wednesday", ["2026-11-18"]),
+        ("what was deployed on Wednesday", ["2026-11-18"]),
+        ("wer hat am Mittwoch angerufen, wer war das", ["2026-11-18"]),
+        ("who takes the pager next Wednesday", ["2026-11-25"]),
+        ("who takes the pager last Wednesday", ["2026-11-18"]),
+    ],
+)
+def test_a_weekday_is_the_last_one_and_the_next_one_unless_one_asks_for_what_was(
+    text: str, days: list[str]
+) -> None:
+    assert [first for first, _ in _keyword(text)[0].days] == days

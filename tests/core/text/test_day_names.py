@@ -1,0 +1,112 @@
+"""How texts name given days."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from commonplace.text.day_names import DayNames, spelled_out
+from commonplace.text.days import named_days
+
+if TYPE_CHECKING:
+    from commonplace.text.day_spans import Days
+
+SATURDAY = ("2026-11-28", "2026-11-28")
+NEXT_WEEK = ("2026-11-30", "2026-12-06")
+DECEMBER = ("2026-12-01", "2026-12-31")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The plumber comes on Saturday, 28 November, between 8 and 10.",
+        "paper on 2026-11-28",
+        "November 28 at nine",
+        "am 28. November um 8",
+        "am 28.11. um 8",
+        "bis 28.11.2026",
+        "11月28日 体检",
+        "11월 28일",
+        "28 de noviembre",
+        "Nov. 28th",
+    ],
+)
+def test_a_day_is_named_by_its_date(text: str) -> None:
+    assert DayNames((SATURDAY,))(text, None)
+    assert DayNames((("-11-28", "-11-28"),))(text, None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "28 November 2025",
+        "November 28, 2025",
+        "2025-11-28",
+        "28.11.2025",
+        "28 of 30 tests, November",
+        "on 28 October",
+        "2026-11-280",
+        "128 November",
+        "port 11.28",
+        "November 28:30",
+    ],
+)
+def test_other_days_and_numbers_are_not_that_day(text: str) -> None:
+    assert not DayNames((SATURDAY,))(text, None)
+
+
+def test_words_seen_from_the_day_of_a_text_name_days() -> None:
+    named = DayNames((SATURDAY,), coming=True)
+    for day, text in {
+        "2026-11-27": "Tomorrow Brandt at nine",
+        "2026-11-26": "übermorgen kommt Brandt",
+        "2026-11-29": "market yesterday",
+        "2026-11-24": "Saturday: market",
+        "2026-11-23": "周六 体检",
+    }.items():
+        assert named(text, day), text
+        assert not named(text, "2026-11-02"), text
+        assert not named(text, None), text
+    # Its own weekday heads a log.
+    assert not named("# Saturday", "2026-11-21")
+    assert not DayNames((SATURDAY,))("too many meetings on Saturday", "2026-11-24")
+
+
+def test_a_week_is_named_by_its_days_and_a_month_by_its_name() -> None:
+    week = DayNames((NEXT_WEEK,), coming=True)
+    assert week("the demo is next Thursday", "2026-11-26")
+    assert week("off next week", "2026-11-26")
+    assert week("1. Dezember, 19:30", None)
+    assert not week("7 December", None)
+    assert not week("in December", None)
+    month = DayNames((DECEMBER,), coming=True)
+    assert month("v41 is planned for 10 December", None)
+    assert month("freeze 2026-12-18", None)
+    assert not month("December 2025 was cold", None)
+    assert not DayNames((("2026-01-01", "2026-12-31"),))("in 2026, in December", None)
+
+
+@given(st.dates(date(2000, 1, 1), date(2090, 12, 25)), st.integers(0, 6), st.integers(0, 6))
+def test_dates_that_are_understood_in_a_query_are_found_in_texts(
+    first: date, length: int, at: int
+) -> None:
+    days: Days = (first.isoformat(), (first + timedelta(length)).isoformat())
+    named = DayNames((days,))
+    inside = first + timedelta(min(at, length))
+    for text in (
+        inside.isoformat(),
+        f"{inside.day} {inside:%B} {inside.year}",
+        f"{inside:%B} {inside.day}, {inside.year}",
+        f"{inside.day}.{inside.month}.{inside.year}",
+        f"{inside.year}年{inside.month}月{inside.day}日",
+    ):
+        ((start, end),) = named_days(text, lambda: first)
+        assert start == end == inside.isoformat()
+        assert named(text, None), text
+    outside = (first + timedelta(length + 1)).isoformat()
+    assert not named(outside, None)
+    assert inside.isoformat() in spelled_out((days,)).split()

@@ -1,0 +1,60 @@
+"""What stands about a time narrows or widens it."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import TYPE_CHECKING
+
+import pytest
+
+from commonplace.text.days import named_days
+from commonplace.text.query import may_name_days
+
+if TYPE_CHECKING:
+    from commonplace.text.day_spans import Days
+
+TODAY = date(2026, 11, 27)  # a Friday
+
+
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("between 3 and 9 August", ("-08-03", "-08-09")),
+        ("from the 3rd to the 9th of August 2026", ("2026-08-03", "2026-08-09")),
+        ("3-9 August 2026", ("2026-08-03", "2026-08-09")),
+        ("vom 3. bis 9. November", ("-11-03", "-11-09")),
+        ("Nov 3 to 9", ("-11-03", "-11-09")),
+        ("mid-October", ("-10-11", "-10-20")),
+        ("at the beginning of november", ("-11-01", "-11-10")),
+        ("late February 2026", ("2026-02-21", "2026-02-28")),
+        ("Anfang November", ("-11-01", "-11-10")),
+        ("a finales de abril", ("-04-21", "-04-30")),
+        ("in the first week of November", ("-11-01", "-11-07")),
+        ("in the last week of October", ("-10-25", "-10-31")),
+        ("last week Tuesday", ("2026-11-17", "2026-11-17")),
+        ("Dienstag letzter Woche", ("2026-11-17", "2026-11-17")),
+        ("which keys did we rotate last week on Friday", ("2026-11-20", "2026-11-20")),
+        ("last March", ("2026-03-01", "2026-03-31")),
+        ("last November", ("2025-11-01", "2025-11-30")),
+        ("next March", ("2027-03-01", "2027-03-31")),
+        ("March last year", ("2025-03-01", "2025-03-31")),
+    ],
+)
+def test_a_time_is_as_long_as_what_stands_about_it_says(text: str, days: Days) -> None:
+    assert may_name_days(text)
+    assert named_days(text, lambda: TODAY) == (days,)
+
+
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("between 9 and 3 August", ("-08-03", "-08-03")),
+        ("version 3 to 2026-08-09", ("2026-08-09", "2026-08-09")),
+        ("the week of 3 August", ("-08-03", "-08-03")),
+        ("the end of the sprint in October", ("-10-01", "-10-31")),
+        ("Dec 2 at 14:00", ("-12-02", "-12-02")),
+        ("Nov 3 - 10:30", ("-11-03", "-11-03")),
+    ],
+)
+def test_other_words_about_it_change_nothing(text: str, days: Days) -> None:
+    assert named_days(text, lambda: TODAY) == (days,)

@@ -120,7 +120,7 @@ each `path:` and `tag:` that no note has.
       between は and です or だ, or between 은 or 는 and 이다 or 입니다.
   But for numbers, the subject has two words of its own, or three letters without spaces.
 - Neighbouring pieces of one passage, up to 1,000 characters together, are shown as one with the
-  lines of both and the score of the better (`query.join`).
+  lines of both and the score of the better, which the snippet shows whole (`query.join`).
 - `weak match` marks what scores less than 0.4 times the best.
 - Words that no note has are named, with the likely word for one that is mistyped.
 - A snippet is valid Markdown: a block of code that is cut is closed, rows of a table have its

@@ -86,7 +86,8 @@ def measure(tree: Path, *, backend: str | None, config: str | None) -> dict[str,
 
 CONVERSATIONS = ["locomo-notes", "locomo-log", "locomo-sessions"]
 DEPTHS = (10, 40)
-CHAINS = {"default": ["evidence", "recency"], "with spread": ["evidence", "recency", "spread"]}
+USUAL = ["evidence", "recency", "validity"]
+CHAINS = {"default": USUAL, "with spread": [*USUAL, "spread"]}
 
 
 def documents(tree: Path, chain: list[str]) -> dict[str, list[tuple[float, ...]]]:

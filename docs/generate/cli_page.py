@@ -102,6 +102,9 @@ each `path:` and `tag:` that no note has.
   whatever scores less, and a note says how many that were.
 - A dated note loses up to a tenth of its score with age, half of that in 30 days
   (`query.hybrid.recency`); notes without a day lose nothing, and none does where a time is named.
+- What is struck out (`~~…~~`), or says `Status: superseded`, `deprecated` or the like of itself,
+  loses three tenths of its score (`query.hybrid.validity`), unless the query asks for what held
+  before, quotes, or names a time that is over.
 - Dated notes whose lines with most words of the query differ in nothing but their value are shown
   as one, the newest, with `+8 more like this (before: 8402 (2026-10-02))` (`query.fold`). An older
   note with more of the query's words stays, behind the newest; where the query names days, a note
@@ -117,7 +120,7 @@ each `path:` and `tag:` that no note has.
       between は and です or だ, or between 은 or 는 and 이다 or 입니다.
   But for numbers, the subject has two words of its own, or three letters without spaces.
 - Neighbouring pieces of one passage, up to 1,000 characters together, are shown as one with the
-  lines of both and the score of the better (`query.join`).
+  lines of both and the score of the better, which the snippet shows whole (`query.join`).
 - `weak match` marks what scores less than 0.4 times the best.
 - Words that no note has are named, with the likely word for one that is mistyped.
 - A snippet is valid Markdown: a block of code that is cut is closed, rows of a table have its

@@ -73,6 +73,20 @@ class RecencySettings(Group):
     )
 
 
+class ValiditySettings(Group):
+    """``query.hybrid.validity``."""
+
+    weight: float = setting(
+        "Share of its score that a chunk loses whose matching line is struck out, or whose note "
+        "says `status: superseded`, `deprecated` or the like; 0 switches it off.",
+        default=0.3,
+        minimum=0,
+        maximum=1,
+        clamp=(0, 1),
+        tunable=True,
+    )
+
+
 def _trust(raw: object, reading: Reading) -> str | float:
     """One of the names, or a weight."""
     from commonplace_ranking.fusion import MOST_WEIGHT, TRUST
@@ -133,6 +147,12 @@ def commonplace_register_rankers(register: RankerRegistrar) -> None:
         config=RecencySettings,
     )
     register.ranker(
+        "validity",
+        _validity,
+        summary="what says of itself that it is superseded behind what holds",
+        config=ValiditySettings,
+    )
+    register.ranker(
         "temporal_decay",
         _temporal_decay,
         summary="newer dated notes before older ones",
@@ -181,6 +201,12 @@ def _recency(context: RankerContext) -> Ranker:
 
     settings = context.config or RecencySettings()
     return Recency(settings.weight, settings.half_life_days, settings.now)
+
+
+def _validity(context: RankerContext) -> Ranker:
+    from commonplace_ranking.validity import Validity
+
+    return Validity((context.config or ValiditySettings()).weight)
 
 
 def _temporal_decay(context: RankerContext) -> Ranker:

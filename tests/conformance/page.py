@@ -45,6 +45,7 @@ COLUMNS = {
     "TestWeighted": "weighted",
     "TestReciprocalRank": "rrf",
     "TestRecency": "recency",
+    "TestValidity": "validity",
     "TestTemporalDecay": "temporal_decay",
     "TestLexicalBoost": "lexical_boost",
     "TestMmr": "mmr",

@@ -265,12 +265,12 @@ def test_recency_leaves_evergreen_notes_alone_and_gives_way_to_decay(
         return {hit.path: [step.ranker for step in hit.explain.steps] for hit in hits}
 
     by_path = {hit.path: hit for hit in opener().search("walrus").hits}
-    (_, recency) = by_path["MEMORY.md"].explain.steps
+    (_, recency, _) = by_path["MEMORY.md"].explain.steps
     assert (recency.before, recency.note) == (recency.after, "no date")
-    (_, recency) = by_path["memory/2020-01-01.md"].explain.steps
+    (_, recency, _) = by_path["memory/2020-01-01.md"].explain.steps
     assert recency.after == pytest.approx(0.9 * recency.before)
     decayed = steps(hybrid={"temporalDecay": {"enabled": True}})
-    assert set(map(tuple, decayed.values())) == {("evidence", "temporal_decay")}
+    assert set(map(tuple, decayed.values())) == {("evidence", "validity", "temporal_decay")}
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

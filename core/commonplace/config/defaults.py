@@ -46,7 +46,7 @@ FUSIONS: Mapping[str, str] = {
 """These rankers, and what each goes by."""
 
 RANKERS: Mapping[str, tuple[str, ...]] = {
-    "default": (FUSION, "recency"),
+    "default": (FUSION, "recency", "validity"),
     "plain": (FUSION, "recency"),
     "compat": (FUSION_BY_SHARES, "lexical_boost"),
 }
@@ -85,6 +85,7 @@ SEARCH_KEYS: Mapping[str, Owner] = {
     "query.hybrid.recency": Owner((_entry("recency"),)),
     "query.hybrid.temporalDecay": Owner((_entry("temporal_decay"),)),
     "query.hybrid.trust": Owner((_entry(FUSION),), "trust"),
+    "query.hybrid.validity": Owner((_entry("validity"),)),
     "qmd.extraCollections": Owner(("memory.qmd",), "extraCollections"),
 }
 """Keys of ``memorySearch`` that plugins declare, by their position there.

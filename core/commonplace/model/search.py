@@ -271,6 +271,7 @@ class Candidate(NamedTuple):
     similar: tuple[StoredChunk, ...] = ()
     earlier: tuple[str, ...] = ()
     lines: tuple[int, int] | None = None  # first and last, to be shown instead of the whole chunk
+    best: tuple[int, int] | None = None  # those of the piece with the score, where some were joined
 
 
 def cited(path: str, start: int, end: int) -> str:

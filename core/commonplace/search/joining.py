@@ -76,8 +76,8 @@ def _add_newer(
 MOST = 1_000
 """The most characters of a joined passage.
 
-A snippet shows 700 of them: with 1,600, two chunks of the usual size, hits met more of what was
-asked for, but the snippets of daily logs showed less of it.
+A snippet shows 700 of them, with the best chunk among them: with 1,600, two chunks of the usual
+size, hits met more of what was asked for, but the snippets of daily logs showed less of it.
 """
 
 
@@ -159,4 +159,5 @@ def _joined(better: Candidate, other: Candidate, whole: StoredChunk) -> Candidat
         explain,
         similar=(*better.similar, *other.similar),
         earlier=(*better.earlier, *other.earlier),
+        best=better.best or (better.chunk.start_line, better.chunk.end_line),
     )

@@ -6,6 +6,7 @@ Each snippet is valid Markdown by itself.
 from __future__ import annotations
 
 import re
+from functools import partial
 from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING
 
@@ -36,10 +37,11 @@ def hits_of(
     best = max((candidate.score for candidate in ranked[:limit]), default=0.0)
     hits = []
     for candidate in ranked[:limit]:
-        chunk = candidate.chunk
-        snippet, highlights = markdown_snippet(chunk.text, selective or every, analyser)
+        chunk, best_piece = candidate.chunk, _best_piece(candidate)
+        shown = partial(markdown_snippet, chunk.text, analyser=analyser, best=best_piece)
+        snippet, highlights = shown(selective or every)
         if selective and not highlights:
-            snippet, highlights = markdown_snippet(chunk.text, every, analyser)
+            snippet, highlights = shown(every)
         hits.append(
             Hit(
                 path=chunk.path,
@@ -79,27 +81,45 @@ def make_snippet(
 
 
 def markdown_snippet(
-    text: str, terms: Collection[str], analyser: Analyser, *, limit: int = LIMIT
+    text: str,
+    terms: Collection[str],
+    analyser: Analyser,
+    *,
+    limit: int = LIMIT,
+    best: tuple[int, int] | None = None,
 ) -> tuple[str, tuple[tuple[int, int], ...]]:
     """As :func:`make_snippet`, and valid Markdown by itself.
 
-    A fence that is cut is opened and closed, and rows of a table stand below its header.
+    A fence that is cut is opened and closed, and rows of a table stand below its header. Of a
+    longer text ``best``, two offsets into it, is shown whole, or as much of it as fits.
     """
     matches = analyser.matches(text, frozenset(terms))
-    start, end = _piece(text, matches, limit)
+    start, end = _piece(text, matches, limit, best)
     if "```" not in text and "~~~" not in text and not (start and "|" in text):
         return text[start:end], _marks(matches, start, end)
-    before, start, end, after = fitted(text, lambda room: _piece(text, matches, room), limit)
+    before, start, end, after = fitted(text, lambda room: _piece(text, matches, room, best), limit)
     return f"{before}{text[start:end]}{after}", _marks(matches, start, end, len(before))
 
 
+def _best_piece(candidate: Candidate) -> tuple[int, int] | None:
+    """Where in the text of a joined passage the lines stand that have its score."""
+    if candidate.best is None:
+        return None
+    first, last = (line - candidate.chunk.start_line for line in candidate.best)
+    lines = candidate.chunk.text.split("\n")
+    return sum(len(line) + 1 for line in lines[:first]), len("\n".join(lines[: last + 1]))
+
+
 def _piece(
-    text: str, matches: Sequence[tuple[int, int, frozenset[str]]], limit: int
+    text: str,
+    matches: Sequence[tuple[int, int, frozenset[str]]],
+    limit: int,
+    best: tuple[int, int] | None = None,
 ) -> tuple[int, int]:
     """Where a piece of at most ``limit`` characters begins and ends, without white space around."""
     start, end = 0, len(text)
     if end > limit:
-        start, end = window(text, matches, limit)
+        start, end = _around(text, matches, limit, *best) if best else window(text, matches, limit)
     while start < end and text[start].isspace():
         start += 1
     while end > start and text[end - 1].isspace():
@@ -127,6 +147,33 @@ def _merge(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
         else:
             merged.append((start, end))
     return merged
+
+
+def _around(
+    text: str,
+    matches: Sequence[tuple[int, int, frozenset[str]]],
+    limit: int,
+    first: int,
+    last: int,
+) -> tuple[int, int]:
+    """The piece of a longer ``text``, of at most ``limit`` characters, that shows a part of it.
+
+    It is what lies between ``first`` and ``last``; of what is too long itself, its :func:`window`.
+    """
+    spare = limit - (last - first)
+    if spare < 0:
+        inside = [one for one in matches if first <= one[0] and one[1] <= last]
+        moved = [(start - first, end - first, found) for start, end, found in inside]
+        start, end = window(text[first:last], moved, limit)
+        return first + start, first + end
+    # Half of the room before it, or more where less than half is needed behind.
+    start = first - min(first, max(spare // 2, spare - (len(text) - last)))
+    if 0 < start < first and text[start - 1] != "\n":
+        start = _cut_after(text, start, min(first, start + _REACH))
+    end = min(len(text), start + limit)
+    if end < len(text):
+        end = _cut_before(text, end, max(last, end - _REACH))
+    return start, end
 
 
 def window(

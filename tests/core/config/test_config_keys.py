@@ -259,6 +259,12 @@ KEYS: dict[str, tuple[str, Any, list[tuple[Any, Any]], list[Any]]] = {
         [(0, 0.0), (1, 1.0)],
         [-0.1, 1.1, NAN],
     ),
+    "query.hybrid.validity.weight": (
+        "@plugins.entries.validity.config weight",
+        0.3,
+        [(0, 0.0), (1, 1.0)],
+        [-0.1, 1.1, NAN],
+    ),
     "query.hybrid.temporalDecay.enabled": (
         "@plugins.entries.temporal_decay.config enabled",
         False,
@@ -456,10 +462,10 @@ def test_weights_are_shares(
 @pytest.mark.parametrize(
     ("ranking", "hybrid", "chain"),
     [
-        ({}, {}, ("evidence", "recency")),
+        ({}, {}, ("evidence", "recency", "validity")),
         ({"profile": "plain"}, {"fusion": "rrf"}, ("rrf", "recency")),
-        ({}, {"textWeight": 0.4}, ("weighted", "recency")),
-        ({}, {"textWeight": 0.4, "fusion": "evidence"}, ("evidence", "recency")),
+        ({}, {"textWeight": 0.4}, ("weighted", "recency", "validity")),
+        ({}, {"textWeight": 0.4, "fusion": "evidence"}, ("evidence", "recency", "validity")),
         ({"profile": "compat"}, {"fusion": "rrf"}, ("weighted", "lexical_boost")),
         ({"chain": ["single"]}, {"fusion": "rrf"}, ("single",)),
     ],
@@ -479,8 +485,8 @@ def test_the_fusion_stands_in_the_chain_of_a_profile(
     [
         (["memory", "sessions"], "default", "source_balance"),
         (["memory", "claude-code"], "default", "source_balance"),
-        (["sessions"], "default", "recency"),
-        (["memory"], "default", "recency"),
+        (["sessions"], "default", "validity"),
+        (["memory"], "default", "validity"),
         (["memory", "sessions"], "plain", "recency"),
         (["memory", "sessions"], "compat", "lexical_boost"),
     ],

@@ -35,6 +35,7 @@ from commonplace_ranking.plugin import (
     MmrSettings,
     RecencySettings,
     TemporalDecaySettings,
+    ValiditySettings,
 )
 from commonplace_sessions.plugin import TranscriptSettings
 from commonplace_sqlite.plugin import SqliteSettings
@@ -57,6 +58,7 @@ SECTIONS = {
     "plugins.entries.evidence.config": EvidenceSettings,
     "plugins.entries.mmr.config": MmrSettings,
     "plugins.entries.recency.config": RecencySettings,
+    "plugins.entries.validity.config": ValiditySettings,
     "plugins.entries.temporal_decay.config": TemporalDecaySettings,
     "plugins.entries.source_balance.config": SourceBalanceSettings,
     "plugins.entries.exact_path.config": ExactPathSettings,
@@ -78,6 +80,7 @@ RENEW = (
     "plugins.entries.evidence.config=commonplace_ranking.plugin:EvidenceSettings "
     "plugins.entries.mmr.config=commonplace_ranking.plugin:MmrSettings "
     "plugins.entries.recency.config=commonplace_ranking.plugin:RecencySettings "
+    "plugins.entries.validity.config=commonplace_ranking.plugin:ValiditySettings "
     "plugins.entries.temporal_decay.config=commonplace_ranking.plugin:TemporalDecaySettings "
     "plugins.entries.source_balance.config=commonplace_ranking.optional:SourceBalanceSettings "
     "plugins.entries.exact_path.config=commonplace_ranking.optional:ExactPathSettings "

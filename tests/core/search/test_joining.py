@@ -36,6 +36,7 @@ def test_the_better_one_is_shown_with_the_lines_of_both() -> None:
     assert (first.chunk.start_line, first.chunk.end_line, first.score) == (5, 12, 0.9)
     assert first.chunk.text == "\n".join(LINES[4:12])
     assert first.chunk.id == 5
+    assert first.best == (5, 9)
     step = first.explain.steps[-1]
     assert (step.ranker, step.before, step.after) == ("join", 0.9, 0.9)
     assert step.note == "one passage with L8-L12, which scored 0.5000"
@@ -47,9 +48,11 @@ def test_a_chunk_between_two_makes_one_passage_of_all(between: tuple[int, int]) 
     ranked = [hit(0.9, chunk(1, 9)), hit(0.8, chunk(21, 25)), hit(0.7, chunk(*between))]
     (whole,) = joined(ranked, limit=6)
     assert (whole.chunk.start_line, whole.chunk.end_line, whole.score) == (1, 25, 0.9)
+    assert whole.best == (1, 9)
     later = [hit(0.9, chunk(30, 32)), hit(0.8, chunk(21, 25)), hit(0.7, chunk(1, 9))]
     shown = joined([*later, hit(0.6, chunk(*between))], limit=6)
     assert [(one.chunk.start_line, one.score) for one in shown] == [(30, 0.9), (1, 0.8)]
+    assert [one.best for one in shown] == [None, (21, 25)]
 
 
 def test_others_take_the_places_that_are_saved() -> None:
@@ -124,3 +127,21 @@ def test_a_search_joins_unless_it_is_switched_off(tmp_path: Path) -> None:
     assert "one passage with" in first.explain.steps[-1].note
     assert len(first.snippet) <= LIMIT
     assert sum(part for _, part in first.explain.parts) == pytest.approx(first.score)
+
+
+def test_the_snippet_of_a_passage_has_what_scored_best(tmp_path: Path) -> None:
+    """Not the heading, which has more words of the query than the answer."""
+    items = "\n".join(f"- Read draft {at} of the template for the postmortem." for at in range(13))
+    answer = "Result: new root token holder is Priya."
+    (tmp_path / "memory").mkdir()
+    about = "Notes on the vault migration, who did what and why. The vault migration took weeks."
+    text = f"# Vault migration\n\n{about}\n{items}\n{answer}\n"
+    (tmp_path / "memory" / "vault.md").write_text(text, "utf-8")
+    with Memory.open(workspace=tmp_path, env={"HOME": str(tmp_path)}) as memory:
+        (hit,) = memory.search("vault migration: who holds the root token now").hits
+    assert LIMIT < len(text) <= MOST
+    assert hit.citation == "memory/vault.md#L1-L17"
+    assert hit.snippet.endswith(answer)
+    assert LIMIT - 100 < len(hit.snippet) <= LIMIT
+    lines = text.split("\n")
+    assert set(hit.snippet.split("\n")) <= set(lines[hit.start_line - 1 : hit.end_line])

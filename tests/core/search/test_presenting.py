@@ -70,6 +70,30 @@ def test_it_begins_with_no_part_of_a_number(behind: int) -> None:
     assert snippet.split()[0] in {"in", "all", "1.250.000", "or", "3:45"}
 
 
+@pytest.mark.parametrize(
+    ("best", "shown"),
+    [
+        ((1, 5), (1, 17)),  # what follows has the room that is left
+        ((12, 14), (5, 21)),
+        ((20, 25), (9, 25)),
+        ((1, 25), (1, 17)),  # as of any longer text: the lines with most words
+    ],
+)
+def test_of_a_joined_passage_the_best_piece_is_shown(
+    best: tuple[int, int], shown: tuple[int, int]
+) -> None:
+    lines = [f"{at:02}: {'lorem ipsum ' * 3}" for at in range(1, 26)]
+    lines[5] = "06: the walrus sings loudly in the harbour"
+    passage = StoredChunk(1, "memory", "a.md", 1, 25, "\n".join(lines))
+    candidate = Candidate(passage, 0.5, Explanation(), best=best)
+    query = ANALYSER.query(parse_query("the walrus sings"))
+    (hit,) = hits_of([candidate], query, ANALYSER, limit=1)
+    numbers = [int(line[:2]) for line in hit.snippet.split("\n")]
+    assert (numbers[0], numbers[-1]) == shown
+    assert len(hit.snippet) <= LIMIT
+    assert numbers[0] <= best[0] or best == (1, 25)
+
+
 texts = st.one_of(
     st.text(max_size=300),
     st.lists(

@@ -45,6 +45,7 @@ MARKED = [hit(0, 0.5), hit(1, 0.45, text="ant <!-- importance: 1 -->")]
 DOCUMENTS = [hit(0, 0.9, path="a.md"), hit(1, 0.8, path="a.md", line=4), hit(2, 0.6, path="b.md")]
 DATED = [hit(0, 0.5, day="2026-08-01"), hit(1, 0.49, day="2026-10-31")]
 ARCHIVE = [hit(0, 0.5, day="2024-08-01"), hit(1, 0.445, day="2026-10-31")]
+STRUCK = [hit(0, 0.5, text="~~ant~~"), hit(1, 0.45)]
 TIMES = [
     hit(0, 0.5),
     hit(1, 0.49, text="ant move", day="2026-08-01"),
@@ -77,6 +78,7 @@ ROWS: dict[str, dict[str, tuple[Any, Any, list[Candidate], str]]] = {
         "half_life_days": (1, 36_500, DATED, "ant"),
         "now": (0.0, 0.5, ARCHIVE, "where is the ant now"),
     },
+    "validity": {"weight": (0.0, 1.0, STRUCK, "ant")},
     "temporal_decay": {"half_life_days": (30, 36_500, DATED, "ant")},
     "time_words": {
         "weight": (0.0, 1.0, TIMES, "when did the ant move"),

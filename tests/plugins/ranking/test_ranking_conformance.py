@@ -12,10 +12,12 @@ from commonplace_ranking.plugin import (
     MmrSettings,
     RecencySettings,
     TemporalDecaySettings,
+    ValiditySettings,
     _evidence,
     _mmr,
     _recency,
     _temporal_decay,
+    _validity,
 )
 
 if TYPE_CHECKING:
@@ -59,6 +61,15 @@ class TestRecency(RankerConformance):
             half_life_days=st.integers(1, 36_500),
             now=st.sampled_from((0.0, 1.0)) | st.floats(0, 1),
         )
+
+
+class TestValidity(RankerConformance):
+    def make_ranker(self, context: RankerContext) -> Ranker:
+        return _validity(context)
+
+    def configs(self) -> SearchStrategy[ValiditySettings]:
+        shares = st.sampled_from((0.0, 1.0)) | st.floats(0, 1)
+        return shares.map(lambda share: ValiditySettings(weight=share))
 
 
 class TestTemporalDecay(RankerConformance):

@@ -1,0 +1,317 @@
+"""A ranker for what says of itself that it no longer holds: struck-out lines, retired documents."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from itertools import count, takewhile
+from typing import TYPE_CHECKING
+
+from commonplace.plugin import STOP_WORDS, NamedTuple, make_analyser, with_step
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Literal
+
+    from commonplace.plugin import Analyser, Candidate, RankContext, StoredChunk
+
+_KEYS = frozenset(
+    ("status", "statut", "estado", "stato", "状态", "狀態", "状態", "ステータス", "상태")
+)
+_HINTS = ("tatus", "tatut", "stado", "tato", "uperseded_by", "uperseded-by", "STATUS")
+"""One of which each text in ASCII has that states a status: to look costs a hit 1 µs."""
+_ALL_HINTS = (*_HINTS, "状态", "狀態", "状態", "ステータス", "상태")
+_BEHIND = (":", "：", "=", "\n", "\r")
+"""One of which stands behind a key, after marks of emphasis."""
+_HEAD = 500
+"""Characters of a text among which the key of its status must be."""
+_BY_KEYS = ("superseded_by", "superseded-by")
+_EMPTY = frozenset(("", "null", "~", "none", "false", "[]", '""', "''"))
+# English, then German, French, Spanish, Italian and Portuguese, as far as they have others: how a
+# status begins that says so. Not "retired" and the like, which are said of people.
+_RETIRED_LISTED = """
+superseded superceded deprecated obsol outdated rejected withdrawn veraltet überholt abgelöst
+ersetzt verworfen abgelehnt zurückgezogen remplac dépass périm rejeté déprécié reemplazad sustituid
+rechazad descartad derogad superad deprecad sostituit superat respint rifiutat deprecat substituíd
+ultrapassad rejeitad descontinuad 废弃 廢棄 废止 廢止 取代 替代 弃用 棄用 过时 過時 作废 作廢 拒绝
+拒絕 廃止 非推奨 却下 置き換え 폐기 대체 거부 사용중단
+"""
+_RETIRED = (*_RETIRED_LISTED.split(), "replaced by", "no longer", "nicht mehr", "사용 중단")
+_LATER = ("superseded by", "superceded by")
+"""What stands behind another status, too: "accepted, superseded by ADR 7"."""
+
+_ASKED_LISTED = """
+old older oldest previous previously prior before earlier former formerly history historical
+original originally past changed status
+alt alte altem alten alter altes früher frühere früheren früherer vorher vorherige vorherigen zuvor
+damals ursprünglich ehemals ehemalige ehemaligen bisherige bisherigen verlauf historie
+ancien ancienne anciens anciennes avant précédent précédente précédents auparavant autrefois
+historique vieux vieille antes anterior anteriores anteriormente viejo vieja antiguo antigua
+antiguos antiguas previo previa historial prima precedente precedenti vecchio vecchia storico
+antigo antiga velho velha histórico
+"""
+_ASKED = frozenset(_ASKED_LISTED.split()) | _KEYS
+_ASKED_PHRASES_LISTED = """
+used to, back then, 以前, 之前, 原来, 原來, 旧, 舊, 过去, 過去, 历史, 歷史, 曾经, 曾經, 先前, 当初,
+當初, 前の, 元の, 昔, 履歴, 이전, 예전, 과거, 옛, 원래, 전에, 废弃, 取代, 过时, 廃止, 폐기
+"""
+_ASKED_PHRASES = tuple(" ".join(_ASKED_PHRASES_LISTED.split()).split(", "))
+_ASKED_STEMS = (*_RETIRED, "supersed", "superced", "deprecat", "reject", "withdr")
+_QUOTES = frozenset('"“„«「『＂')
+_MARKS_BESIDE = ".,;:!?¿¡'()"
+
+_FIRST = 8
+"""Lines with words below the headings among which a status is one of the document or section."""
+_MARKS = " \t\r>*+-#|"
+_NEAR = 5
+"""Characters behind a key in which its mark stands."""
+_EMPHASIS = " \t*_`\"'[](){}"
+_STRUCK = r"~~(?=\S)(?:(?!~~).)+~~"
+_PARTS = r"(?<=\w)[.;|]\s+|(?<=\w)\s+[|·]\s+"
+_LISTED = r"[ \t>]*(?:[-*+]|\d{1,9}[.)])?[ \t]*(?:\[[ xX]\][ \t]*)?"
+_STRUCK_LINE = rf"{_LISTED}(?:{_STRUCK}[ \t.,;]*)+(?:\(.*\)[ \t.]*)?(?:<!--.*)?\r?\Z"
+_SUCCESSOR = r"\(superseded \S+ by: (.*?)…?\)[ \t\r]*\Z"
+_SAME = 40
+"""Characters by which the successor that a struck line names is known again."""
+
+
+class Retired(NamedTuple):
+    """A document, or what stands below ``heading`` in it, that line ``line`` says is superseded."""
+
+    heading: tuple[str, ...]
+    line: int
+
+
+class Validity:
+    """Lowers what says of itself that it is superseded: score x (1 - weight).
+
+    - A chunk whose line with the most words of the query is struck out, wholly (``~~...~~``, also
+      with a remark in parentheses behind it, as ``correct --supersede`` writes), unless it has the
+      successor that this line names.
+    - A document whose front matter has a status such as ``superseded`` or ``deprecated``, or
+      ``superseded_by``; and what stands below a heading that such a status follows, among the first
+      8 lines or below a heading of its own. The line is seen where its chunk is one of the hits.
+
+    Nothing is lowered where the query asks for what held before ("old", "history", "superseded"),
+    quotes, or names a time that is over.
+    """
+
+    id = "validity"
+    stage: Literal["adjust"] = "adjust"
+    needs: frozenset[str] = frozenset()
+
+    def __init__(self, weight: float = 0.3) -> None:
+        if not 0 <= weight <= 1:
+            raise ValueError("a weight is 0 to 1")
+        self._factor = 1 - weight
+
+    def rank(self, hits: Sequence[Candidate], context: RankContext) -> list[Candidate]:
+        """Apply the factor; each hit says why or why not."""
+        if asked := asks_for_the_past(context):
+            return [with_step(hit, self.id, hit.score, asked) for hit in hits]
+        retired: dict[tuple[str, str], list[Retired]] = {}
+        struck = set()
+        wanted: frozenset[str] | None = None
+        for hit in hits:
+            chunk = hit.chunk
+            if said := retired_by(chunk):
+                retired.setdefault((chunk.source, chunk.path), []).append(said)
+            if "~~" in chunk.text:
+                wanted = _wanted(context) if wanted is None else wanted
+                if is_struck(chunk, wanted):
+                    struck.add(chunk.id)
+        ranked = []
+        for hit in hits:
+            chunk, note = hit.chunk, ""
+            if retired and (some := retired.get((chunk.source, chunk.path))):
+                below = [one.line for one in some if _is_below(chunk, one)]
+                note = f"line {min(below)} says that it is superseded" if below else ""
+            if chunk.id in struck:
+                note = "what matches is struck out"
+            if note:
+                score, note = hit.score * self._factor, f"x {self._factor:.3f}, {note}"
+                ranked.append(with_step(hit, self.id, score, note))
+            else:
+                ranked.append(with_step(hit, self.id, hit.score, "not superseded"))
+        return ranked
+
+
+def asks_for_the_past(context: RankContext) -> str:
+    """Why nothing is lowered for this query; ``""`` where it asks for what holds."""
+    query = context.query
+    if not _QUOTES.isdisjoint(query.text):
+        return "no change: the query quotes"
+    if query.keyword.days:
+        from datetime import UTC, datetime
+
+        today = datetime.fromtimestamp(context.now, UTC).date().isoformat()
+        if any(last < today for _, last in query.keyword.days):  # also "-05-07", in any year
+            return "no change: the query names a time"
+    lowered = (query.words or query.text).lower()
+    words = [word.strip(_MARKS_BESIDE) for word in lowered.split()]
+    asked = not _ASKED.isdisjoint(words) or any(word.startswith(_ASKED_STEMS) for word in words)
+    if asked or any(map(lowered.__contains__, _ASKED_PHRASES)):
+        return "no change: the query asks for what held before"
+    return ""
+
+
+def retired_by(chunk: StoredChunk) -> Retired | None:
+    """What the status that ``chunk`` states retires, if it states one that does.
+
+    Only the beginning of a document or of a section states the status of it, and only where it
+    states one: a list of things has the status of each.
+    """
+    text, heading = chunk.text, chunk.heading
+    if (chunk.start_line > 1 and not text.startswith("#")) or not _may_state(text):
+        return None
+    if chunk.start_line == 1 and text[:3] in ("---", "+++") and (line := _front_matter(text)):
+        return Retired((), line)
+    if chunk.start_line > 1 and _plain(text.partition("\n")[0]) not in map(_plain, heading):
+        return None  # a comment in code
+    stated = list(_stated(text))
+    # Those below one heading count as one: "Accepted", and below it "Superseded by ADR 7".
+    alone = len({place for place, _, _, _ in stated}) == 1
+    lines = [at for _, at, near, value in stated if alone and near and _is_retired(value)]
+    if not lines:
+        return None
+    own = heading[:-1] if heading and _plain(heading[-1]) in _KEYS else heading
+    return Retired(own, chunk.start_line + lines[0] - 1)
+
+
+def _may_state(text: str) -> bool:
+    """Whether it may have a status: the lines of most texts need not be read."""
+    head = text[:_HEAD]
+    for hint in _HINTS if head.isascii() else _ALL_HINTS:
+        at = head.find(hint)
+        while at >= 0:
+            behind = at + len(hint)
+            if head[behind : behind + _NEAR].lstrip(_EMPHASIS).startswith(_BEHIND):
+                lower = head.lower()
+                return any(map(lower.__contains__, _RETIRED))
+            at = head.find(hint, behind)
+    return False
+
+
+def _is_below(chunk: StoredChunk, retired: Retired) -> bool:
+    return chunk.heading[: len(retired.heading)] == retired.heading
+
+
+def _front_matter(text: str) -> int:
+    """The line of front matter that says that the document is superseded; 0: none does."""
+    opening, *lines = text.split("\n")
+    for at, line in enumerate(lines, 2):
+        if line.rstrip() in (opening.rstrip(), "..."):
+            break
+        key, _, value = line.partition("=" if opening[0] == "+" else ":")
+        key, value = key.strip("\"' \t").lower(), value.strip().lower()
+        if key in _KEYS and key == line[: len(key)].lower() and _is_retired(value):
+            return at
+        if key in _BY_KEYS and value not in _EMPTY:
+            return at
+    return 0
+
+
+def _stated(text: str) -> Iterator[tuple[int, int, bool, str]]:
+    """Each status of a text: where its key stands, its line (from 1), if it is near, its value.
+
+    It is near the beginning, or below a heading that is the key.
+    """
+    from commonplace.plugin import prose_lines  # compiles patterns that few searches need
+
+    below = words = 0
+    for at, line in prose_lines(text):
+        plain = line.strip(_MARKS)
+        if not plain:
+            continue
+        if line.startswith("#"):
+            below = at if _plain(line) in _KEYS else 0
+            continue
+        words += 1
+        if below:
+            yield below, at, words <= _FIRST, plain
+        else:
+            value = _value_of(line)
+            if value is not None:
+                yield at, at, words <= _FIRST, value
+
+
+def _value_of(line: str) -> str | None:
+    """The value of a status in ``line``: ``Status: x``, or ``Date: 2026-05-01. Status: x``."""
+    plain = line.strip(_MARKS).replace("：", ":")
+    listed = line.lstrip().startswith(("- ", "* ", "+ "))  # an item that says more is of a thing
+    for part in [plain] if listed else _pattern(_PARTS).split(plain):
+        key, mark, value = part.partition(":")
+        key = key.strip(_EMPHASIS).lower()
+        if not mark or " " in key:
+            return None
+        if key in _KEYS:
+            return value
+    return None
+
+
+def _is_retired(value: str) -> bool:
+    """Whether a status says so, without what of it is struck out."""
+    value = value.lower()
+    if "~~" in value:
+        value = _pattern(_STRUCK).sub("", value)
+    plain = value.strip(_EMPHASIS).lstrip("已被")
+    return plain.startswith(_RETIRED) or any(map(value.__contains__, _LATER))
+
+
+def _plain(heading: str) -> str:
+    return " ".join(heading.strip(f"{_EMPHASIS}#:").lower().split())
+
+
+def _wanted(context: RankContext) -> frozenset[str]:
+    """The words of the query that tell what a line is about."""
+    query = context.query.keyword
+    every = frozenset(query.selective or query.should)
+    return every - query.beside - STOP_WORDS or every
+
+
+def is_struck(chunk: StoredChunk, wanted: frozenset[str]) -> bool:
+    """Whether of the lines of ``chunk`` those that hold the most of ``wanted`` are all struck out.
+
+    Headings and code are no such lines, and a line whose successor is in the chunk is not struck
+    out. Where no line holds any of them, all lines must be.
+    """
+    from commonplace.plugin import prose_lines
+
+    lines = {
+        at: line
+        for at, line in prose_lines(chunk.text)
+        if line.strip(_MARKS) and not line.startswith("#")
+    }
+    struck = {at for at, line in lines.items() if _pattern(_STRUCK_LINE).match(line)}
+    if not struck:
+        return False
+    held: dict[int, set[str]] = {}
+    number, before = 1, 0
+    for start, _, found in _analyser().matches(chunk.text, wanted):
+        number, before = number + chunk.text.count("\n", before, start), start
+        held.setdefault(number, set()).update(found)
+    most = max((len(held.get(at, ())) for at in lines), default=0)
+    best = [at for at in lines if len(held.get(at, ())) == most]
+    if not struck.issuperset(best):
+        return False
+    live = " ".join(" ".join(line.split()) for at, line in lines.items() if at not in struck)
+    return not any(map(live.__contains__, _successors(lines, struck, best)))
+
+
+def _successors(lines: dict[int, str], struck: set[int], best: list[int]) -> Iterator[str]:
+    """How what replaced the lines ``best`` begins: the last of a run of struck lines names it."""
+    for one in best:
+        run = takewhile(struck.__contains__, count(one))
+        named = (_pattern(_SUCCESSOR).search(lines[at]) for at in run)
+        if found := next(filter(None, named), None):
+            yield found[1][:_SAME]
+
+
+@cache
+def _pattern(text: str) -> re.Pattern[str]:
+    return re.compile(text)  # once, and only where it is needed
+
+
+@cache
+def _analyser() -> Analyser:
+    return make_analyser()

@@ -84,15 +84,16 @@ are, the higher it ranks, and of equal ones the newest note. `project OR product
 - `source:memory`: only that source. `-source:sessions`: not that one.
 
 Times among the words, such as `yesterday`, `last week`, `on 3 May`, `between 3 and 9 May`, `mid
-October`, `KW 48`, `last summer` or `in 2024`, leave no note out, and count like words: a day as much
-as three, a week as two, more as half a word. What is of the time, or names it, comes first. Notes of
-a day or a week that is named are shown, too, where they have none of the other words, with a score
-of 0.5 at the most. A question for a time alone (`what happened last week?`) shows the notes of its
-days, the newest first, and behind them those that only say its date.
+October`, `KW 48`, `last summer` or `in 2024`, leave no note out, and count like words: a day as
+much as three, a week as two, more as half a word. What is of the time, or names it, comes first.
+Notes of a day or a week that is named are shown, too, where they have none of the other words, with
+a score of 0.5 at the most. A question for a time alone (`what happened last week?`) shows the notes
+of its days, the newest first, and behind them those that only say its date.
 
 Of days that are yet to come (`tomorrow`, `next week`, `in two weeks`, `upcoming`), notes are found
 that name them: by the date in any form, or, in a log of the week before, as `tomorrow` or by the
-weekday. `on Monday` means the last one and, unless you ask for what was (`what did we …`), the next.
+weekday. `on Monday` means the last one and, unless you ask for what was (`what did we …`), also the
+next.
 
 Several `path:`, or several `source:`, are alternatives; all other forms narrow the search. A
 filter that is not understood is left out, and a note says so. Where nothing is found, a note names

@@ -23,7 +23,7 @@ def damages(load: Callable[[str], Any]) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("trials", "notes"), [(4, 20), pytest.param(200, 90, marks=pytest.mark.slow)]
+    ("trials", "notes"), [(4, 20), pytest.param(60, 90, marks=pytest.mark.slow)]
 )
 def test_random_damage_ends_in_right_answers(
     damages: Any, tmp_path: Path, trials: int, notes: int

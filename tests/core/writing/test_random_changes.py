@@ -1,4 +1,7 @@
-"""Random changes, edits by hand and undos in any order agree with a model of files and journal."""
+"""Random changes, edits by hand and undos in any order agree with a model of files and journal.
+
+``SOAK_CHANGES`` is how many histories the slow test tries, if not 2,000.
+"""
 
 from __future__ import annotations
 
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
 
     from commonplace import Receipt
 
+HISTORIES = int(os.environ.get("SOAK_CHANGES", "2000"))
 PATHS = ("MEMORY.md", "memory/2026-11-22.md", "memory/a.md")
 BEGINNINGS = (None, b"", b"# A\n\n- one\n- two\n", b"\xef\xbb\xbfone\r\ntwo", b"caf\xe9\n\n\nx\n")
 
@@ -210,9 +214,9 @@ def test_random_changes_agree_with_the_model(
 
 
 @pytest.mark.slow
-@settings(max_examples=10_000)
+@settings(max_examples=HISTORIES)
 @given(*histories)
-def test_ten_thousand_random_histories_agree_with_the_model(
+def test_many_random_histories_agree_with_the_model(
     beginnings: tuple[bytes | None, ...], taken: list[tuple[Any, ...]]
 ) -> None:
     run(beginnings, taken)

@@ -1,8 +1,8 @@
 """Nothing remains of a server, however it ends: no process, no lock, no temporary file.
 
 The rounds go through all endings at three moments each: at the start, after the list of tools, and
-after a search. The slow test runs 250 of each ending, or as many as
-``COMMONPLACE_MCP_ROUNDS`` says.
+after a search. The slow test runs 50 of each ending, or as many as
+``SOAK_ROUNDS`` says.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 ENDINGS = ("end of input", "SIGINT", "SIGTERM", "parent killed")
-ROUNDS = int(os.environ.get("COMMONPLACE_MCP_ROUNDS", "250"))
+ROUNDS = int(os.environ.get("SOAK_ROUNDS", "50"))
 REQUESTS: tuple[dict[str, Any], ...] = (
     ask(1, "tools/list"),
     ask(2, "tools/call", name="memory_search", arguments={"query": "staging port"}),

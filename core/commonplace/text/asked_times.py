@@ -9,7 +9,7 @@ import re
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
-from commonplace.text.dates import LAST_WEEKDAY
+from commonplace.text.dates import IN_SOME_DAYS, LAST_WEEKDAY
 from commonplace.text.days import days_of_times, times_of, without
 from commonplace.text.languages import STOP_WORDS
 from commonplace.text.query import ParsedQuery
@@ -93,12 +93,18 @@ _PAST = re.compile(
 
 
 def _with_coming(times: list[Time], text: str) -> list[Time]:
-    """``times`` with the next Monday for "on Monday", unless ``text`` asks for what was."""
+    """``times`` with the next Monday for "on Monday", unless ``text`` asks for what was.
+
+    What was done "in two days" is no time.
+    """
     found: list[Time] = []
+    past = bool(times) and _PAST.search(text) is not None
     for time in times:
-        found.append(time)
         words = "-".join(text[time.start : time.end].lower().split())
-        if re.fullmatch(LAST_WEEKDAY, words) and not _PAST.search(text):
+        if past and re.fullmatch(IN_SOME_DAYS, words):
+            continue
+        found.append(time)
+        if not past and re.fullmatch(LAST_WEEKDAY, words):
             day = date.fromisoformat(time.days[1]) + timedelta(7)
             found.append(time._replace(days=(day.isoformat(), day.isoformat())))
     return found

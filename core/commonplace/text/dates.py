@@ -350,6 +350,9 @@ _FORMS: list[_Form] = [
 RELATIVE = tuple(part for patterns, _ in _RELATIVE for part in patterns.split())
 """Patterns of the times seen from today, words joined by hyphens; :func:`seen_from` reads them."""
 
+IN_SOME_DAYS = _any_of(words.AHEAD)
+"""A pattern of "in two days", which also says how long something took."""
+
 LAST_WEEKDAY = _any_of(words.WEEKDAY_LAST)
 """A pattern of "on Monday", which may mean the last one or, beside other words, the next one."""
 

@@ -64,9 +64,11 @@ class DayNames:
 
 
 def spelled_out(days: Sequence[Days]) -> str:
-    """Words of texts that may name ``days``, to search for."""
-    words = []
+    """Words of texts that may name ``days``, to search for; none for more than a month."""
+    words: list[str] = []
     for first, last in map(_dates, days):
+        if (last - first).days >= _MONTH:
+            continue
         if (last - first).days < _WEEK:
             for at in range((last - first).days + 1):
                 day = first + timedelta(at)
@@ -76,7 +78,7 @@ def spelled_out(days: Sequence[Days]) -> str:
                     f"{day:%d.%m}",
                     f"{day.month}月{day.day}日",
                 ]
-        words += MONTHS[first.month] + MONTHS[last.month] if words else MONTHS[first.month]
+        words += MONTHS[first.month] + MONTHS[last.month]
     return " ".join(dict.fromkeys(words))
 
 

@@ -77,6 +77,13 @@ def test_coming_days_are_looked_for_by_their_dates() -> None:
     assert "decemb" in _keyword("appointments next month")[0].coming
     assert _keyword("what is on tomorrow")[0].coming == keyword.coming
     assert _keyword("in May, who came")[0].coming == ()
+    assert _keyword("the plan for next year")[0].coming == ()
+    assert {"novemb", "decemb"} <= {*_keyword("upcoming visits")[0].coming}
+
+
+def test_how_long_something_took_is_no_time() -> None:
+    assert _keyword("how was it fixed in two days")[0].days == ()
+    assert _keyword("what is due in two days")[0].days == (("2026-11-25", "2026-11-25"),)
 
 
 @pytest.mark.parametrize(

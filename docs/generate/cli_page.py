@@ -84,11 +84,11 @@ are, the higher it ranks, and of equal ones the newest note. `project OR product
 - `source:memory`: only that source. `-source:sessions`: not that one.
 
 Times among the words, such as `yesterday`, `last week`, `on 3 May`, `between 3 and 9 May`, `mid
-October`, `KW 48`, `last summer` or `in 2024`, leave no note out, and count like words: a day as
-much as three, a week as two, more as half a word. What is of the time, or names it, comes first.
-Notes of a day or a week that is named are shown, too, where they have none of the other words, with
-a score of 0.5 at the most. A question for a time alone (`what happened last week?`) shows the notes
-of its days, the newest first, and behind them those that only say its date.
+October`, `KW 48`, `last summer` or `in 2024`, leave no note out. A day counts as much as
+three words, a week as two, anything longer as half a word. What is of the time, or names it, comes
+first. Notes of a day or a week that is named are shown, too, where they have none of the other
+words, with a score of 0.5 at the most. A question for a time alone (`what happened last week?`)
+shows the notes of its days, the newest first, and behind them those that only say its date.
 
 Of days that are yet to come (`tomorrow`, `next week`, `in two weeks`, `upcoming`), notes are found
 that name them: by the date in any form, or, in a log of the week before, as `tomorrow` or by the
@@ -128,7 +128,7 @@ each `path:` and `tag:` that no note has.
       between は and です or だ, or between 은 or 는 and 이다 or 입니다.
   But for numbers, the subject has two words of its own, or three letters without spaces.
 - Neighbouring pieces of one passage, up to 1,000 characters together, are shown as one with the
-  lines of both and the score of the better, which the snippet shows whole (`query.join`).
+  lines of both and the score of the better one, which stands in the snippet whole (`query.join`).
 - `weak match` marks what scores less than 0.4 times the best.
 - Words that no note has are named, with the likely word for one that is mistyped.
 - A snippet is valid Markdown: a block of code that is cut is closed, rows of a table have its

@@ -28,15 +28,15 @@ _HEAD = 500
 _BY_KEYS = ("superseded_by", "superseded-by")
 _EMPTY = frozenset(("", "null", "~", "none", "false", "[]", '""', "''"))
 # English, then German, French, Spanish, Italian and Portuguese, as far as they have others: how a
-# status begins that says so. Not "retired" and the like, which are said of people.
+# status begins that says so. Not "retired", "rejected" and the like: these hold, of people and of
+# applications.
 _RETIRED_LISTED = """
-superseded superceded deprecated obsol outdated rejected withdrawn veraltet überholt abgelöst
-ersetzt verworfen abgelehnt zurückgezogen remplac dépass périm rejeté déprécié reemplazad sustituid
-rechazad descartad derogad superad deprecad sostituit superat respint rifiutat deprecat substituíd
-ultrapassad rejeitad descontinuad 废弃 廢棄 废止 廢止 取代 替代 弃用 棄用 过时 過時 作废 作廢 拒绝
-拒絕 廃止 非推奨 却下 置き換え 폐기 대체 거부 사용중단
+superseded superceded deprecated obsol outdated veraltet überholt abgelöst ersetzt remplac dépass
+périm déprécié reemplazad sustituid derogad superad deprecad sostituit superat deprecat substituíd
+ultrapassad descontinuad 废弃 廢棄 废止 廢止 取代 替代 弃用 棄用 过时 過時 作废 作廢 廃止 非推奨
+置き換え 폐기 대체 사용중단
 """
-_RETIRED = (*_RETIRED_LISTED.split(), "replaced by", "no longer", "nicht mehr", "사용 중단")
+_RETIRED = (*_RETIRED_LISTED.split(), "replaced by", "사용 중단")
 _LATER = ("superseded by", "superceded by")
 """What stands behind another status, too: "accepted, superseded by ADR 7"."""
 
@@ -56,9 +56,17 @@ used to, back then, 以前, 之前, 原来, 原來, 旧, 舊, 过去, 過去, �
 當初, 前の, 元の, 昔, 履歴, 이전, 예전, 과거, 옛, 원래, 전에, 废弃, 取代, 过时, 廃止, 폐기
 """
 _ASKED_PHRASES = tuple(" ".join(_ASKED_PHRASES_LISTED.split()).split(", "))
-_ASKED_STEMS = (*_RETIRED, "supersed", "superced", "deprecat", "reject", "withdr")
+_ASKED_STEMS = (*_RETIRED, "supersed", "superced", "deprecat")
 _QUOTES = frozenset('"“„«「『＂')
 _MARKS_BESIDE = ".,;:!?¿¡'()"
+
+_SOON = 60
+"""Days ahead in which a day without a year is taken to be yet to come."""
+_NEVER = ("not superseded", "not superceded", "never superseded")
+_ALONE = (
+    r"[^\W\d_]+(?:\s+(?:by|in|since|on|as|of|von|durch|par|por|da|seit|am)\b|\s*(?:[^\w\s]|\d|\Z))"
+    r"|[^\x00-\u024f]"
+)
 
 _FIRST = 8
 """Lines with words below the headings among which a status is one of the document or section."""
@@ -68,7 +76,7 @@ _NEAR = 5
 _EMPHASIS = " \t*_`\"'[](){}"
 _STRUCK = r"~~(?=\S)(?:(?!~~).)+~~"
 _PARTS = r"(?<=\w)[.;|]\s+|(?<=\w)\s+[|·]\s+"
-_LISTED = r"[ \t>]*(?:[-*+]|\d{1,9}[.)])?[ \t]*(?:\[[ xX]\][ \t]*)?"
+_LISTED = r"[ \t>]*+(?:[-*+]|\d{1,9}[.)])?[ \t]*+(?:\[[ xX]\][ \t]*+)?"
 _STRUCK_LINE = rf"{_LISTED}(?:{_STRUCK}[ \t.,;]*)+(?:\(.*\)[ \t.]*)?(?:<!--.*)?\r?\Z"
 _SUCCESSOR = r"\(superseded \S+ by: (.*?)…?\)[ \t\r]*\Z"
 _SAME = 40
@@ -144,8 +152,12 @@ def asks_for_the_past(context: RankContext) -> str:
     if query.keyword.days:
         from datetime import UTC, datetime
 
-        today = datetime.fromtimestamp(context.now, UTC).date().isoformat()
-        if any(last < today for _, last in query.keyword.days):  # also "-05-07", in any year
+        # What was before yesterday in UTC is over everywhere.
+        yesterday, soon = (
+            datetime.fromtimestamp(context.now + days * 86_400, UTC).date().isoformat()
+            for days in (-1, _SOON)
+        )
+        if any(_is_over(last, yesterday, soon) for _, last in query.keyword.days):
             return "no change: the query names a time"
     lowered = (query.words or query.text).lower()
     words = [word.strip(_MARKS_BESIDE) for word in lowered.split()]
@@ -153,6 +165,14 @@ def asks_for_the_past(context: RankContext) -> str:
     if asked or any(map(lowered.__contains__, _ASKED_PHRASES)):
         return "no change: the query asks for what held before"
     return ""
+
+
+def _is_over(day: str, yesterday: str, soon: str) -> bool:
+    """Whether ``day`` is over; one without a year is, unless it is ``soon``."""
+    if day[0] != "-":
+        return day < yesterday
+    first, last = yesterday[4:], soon[4:]
+    return not (first <= day <= last if first <= last else day >= first or day <= last)
 
 
 def retired_by(chunk: StoredChunk) -> Retired | None:
@@ -168,7 +188,7 @@ def retired_by(chunk: StoredChunk) -> Retired | None:
         return Retired((), line)
     if chunk.start_line > 1 and _plain(text.partition("\n")[0]) not in map(_plain, heading):
         return None  # a comment in code
-    stated = list(_stated(text))
+    stated = list(_stated(text, listed=chunk.day is None))
     # Those below one heading count as one: "Accepted", and below it "Superseded by ADR 7".
     alone = len({place for place, _, _, _ in stated}) == 1
     lines = [at for _, at, near, value in stated if alone and near and _is_retired(value)]
@@ -211,10 +231,11 @@ def _front_matter(text: str) -> int:
     return 0
 
 
-def _stated(text: str) -> Iterator[tuple[int, int, bool, str]]:
+def _stated(text: str, *, listed: bool) -> Iterator[tuple[int, int, bool, str]]:
     """Each status of a text: where its key stands, its line (from 1), if it is near, its value.
 
-    It is near the beginning, or below a heading that is the key.
+    It is near the beginning, or below a heading that is the key; in an item of a list only where
+    such are ``listed``: those of a log are each of another thing.
     """
     from commonplace.plugin import prose_lines  # compiles patterns that few searches need
 
@@ -230,7 +251,7 @@ def _stated(text: str) -> Iterator[tuple[int, int, bool, str]]:
         if below:
             yield below, at, words <= _FIRST, plain
         else:
-            value = _value_of(line)
+            value = _value_of(line) if listed or not _is_item(line) else None
             if value is not None:
                 yield at, at, words <= _FIRST, value
 
@@ -238,8 +259,8 @@ def _stated(text: str) -> Iterator[tuple[int, int, bool, str]]:
 def _value_of(line: str) -> str | None:
     """The value of a status in ``line``: ``Status: x``, or ``Date: 2026-05-01. Status: x``."""
     plain = line.strip(_MARKS).replace("：", ":")
-    listed = line.lstrip().startswith(("- ", "* ", "+ "))  # an item that says more is of a thing
-    for part in [plain] if listed else _pattern(_PARTS).split(plain):
+    # An item of a list that says more is of a thing.
+    for part in [plain] if _is_item(line) else _pattern(_PARTS).split(plain):
         key, mark, value = part.partition(":")
         key = key.strip(_EMPHASIS).lower()
         if not mark or " " in key:
@@ -249,13 +270,20 @@ def _value_of(line: str) -> str | None:
     return None
 
 
+def _is_item(line: str) -> bool:
+    return line.lstrip().startswith(("- ", "* ", "+ "))
+
+
 def _is_retired(value: str) -> bool:
     """Whether a status says so, without what of it is struck out."""
     value = value.lower()
     if "~~" in value:
         value = _pattern(_STRUCK).sub("", value)
     plain = value.strip(_EMPHASIS).lstrip("已被")
-    return plain.startswith(_RETIRED) or any(map(value.__contains__, _LATER))
+    if any(map(value.__contains__, _LATER)):
+        return not any(map(value.__contains__, _NEVER))
+    # "Deprecated endpoints removed" says it of something else.
+    return plain.startswith(_RETIRED) and _pattern(_ALONE).match(plain) is not None
 
 
 def _plain(heading: str) -> str:

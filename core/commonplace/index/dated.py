@@ -6,6 +6,7 @@ piece of what a query asks for, beside its words. Imported only for queries that
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import date, timedelta
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, cast
@@ -36,6 +37,8 @@ _OF_A_DAY, _NAMES_A_DAY = 0.8, 0.75
 each word once; and that of one which names the day."""
 _OF_A_DAY_ALONE = 0.5
 """It is no more where a chunk has none of the words that a query has beside its time."""
+_ANOTHER_OF_IT = 0.9
+"""Each further chunk of a document has so much of that: a long log is not all that is shown."""
 _OF_ANOTHER_DAY = 0.5
 """The share of its evidence that a chunk of another day keeps, where a query is about a time alone:
 digits and names of months are in many notes."""
@@ -145,15 +148,16 @@ def with_days(
     tokens = len({*query.should} - query.beside)
     beside_words = min(_OF_A_DAY_ALONE, times.evidence(0.0, 1.0, tokens))
     known = {item.chunk.id for item in arm.found}
-    without_words = [
-        item._replace(
-            score=0.0,
-            evidence=times.alone(item.chunk) if query.listed else beside_words,
-            note="of a day that the query names",
-        )
-        for item in listed
-        if item.chunk.id not in known
-    ]
+    without_words, of_one = list[Found](), Counter[tuple[str, str]]()
+    for item in listed:
+        if item.chunk.id in known:
+            continue
+        document = item.chunk.source, item.chunk.path
+        beside = beside_words * _ANOTHER_OF_IT ** of_one[document]
+        of_one[document] += 1
+        evidence = times.alone(item.chunk) if query.listed else beside
+        note = "of a day that the query names"
+        without_words.append(item._replace(score=0.0, evidence=evidence, note=note))
     found, others = list(arm.found), list[Found]()
     if query.listed:
         found, others = _about_times(times, arm.found)
@@ -191,7 +195,7 @@ def _of_them(
     coming = KeywordQuery(should=query.coming, must_not=query.must_not, plain=True)
     found = store.keyword(coming, where=where, limit=_MOST_NAMING, deadline=deadline).found
     # Words as "tomorrow" name it in logs of the week before.
-    first = min(days[0] for days in query.days if days[0][0] != "-")
+    first = max(days[0] for days in query.days if days[0][0] != "-")
     week = (date.fromisoformat(first) - timedelta(_WEEK)).isoformat(), first
     before = query._replace(days=(week,))
     recent = store.of_days(before, where=where, limit=_MOST_NAMING, deadline=deadline)

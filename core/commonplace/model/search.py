@@ -58,18 +58,18 @@ class KeywordQuery(NamedTuple):
 
     A chunk matches if it has every phrase of ``must``, none of ``must_not``, and at least one token
     of ``should`` (the host puts those of ``must`` into it, too). Its score is BM25 over ``should``;
-    a token that stands twice counts twice. ``neighbours`` are pairs of query words that stood side
-    by side, for the second pass. ``beside`` are those tokens of ``should`` that stand for a part or
-    a joining of words: they help to find, and nothing is missing where no chunk has one. ``days``
-    are the times that the words name, first and last day (ISO; ``-05-07`` in any year): notes of
-    these days come first, and no others are left out; ``listed`` asks for all of theirs, too.
-    ``coming`` are tokens of what may name days that are yet to come. ``plain``: BM25 in one step.
-    ``selective`` are the tokens of ``should`` that tell most: where they find enough, a store that
-    declares ``term_counts`` may find by them alone, and count all tokens in what it found.
-    ``weighed``, where it is set, replaces ``should`` in the score: tokens, and phrases of tokens
-    joined by spaces, each weighed as one. Stores that cannot do that weigh ``should``. ``singly``
-    are words and their queries, asked one by one where nothing matches and no vectors are searched.
-    ``alike``: all that match are as good.
+    a token that stands twice counts twice. With none nothing matches. ``neighbours`` are pairs of
+    query words that stood side by side, for the second pass. ``beside`` are those tokens of
+    ``should`` that stand for a part or a joining of words: they help to find, and nothing is
+    missing where no chunk has one. ``days`` are the times that the words name, first and last day
+    (ISO; ``-05-07`` in any year): notes of these days come first, and no others are left out;
+    ``listed`` asks for all of theirs, too. ``coming`` are tokens of what may name days that are yet
+    to come. ``plain``: BM25 in one step. ``selective`` are the tokens of ``should`` that tell most:
+    where they find enough, a store that declares ``term_counts`` may find by them alone, and count
+    all tokens in what it found. ``weighed``, where it is set, replaces ``should`` in the score:
+    tokens, and phrases of tokens joined by spaces, each weighed as one. Stores that cannot do that
+    weigh ``should``. ``singly`` are words and their queries, asked one by one where nothing matches
+    and no vectors are searched. ``alike``: all that match are as good.
     """
 
     should: tuple[str, ...] = ()

@@ -92,21 +92,31 @@ _PAST = re.compile(
 )
 
 
+# "in two days" also says how long something takes.
+_COMING = re.compile(
+    r"\b(?:will|going\s+to|plan|planned|scheduled|due|happens?|happening|anything|upcoming|what'?s"
+    r"|(?:do|have)\s+(?:i|we)|geplant|fällig|passiert|steht|stehen|was\s+(?:ist|habe)|hay|tengo"
+    r"|tenemos|viene|pasa|prévu|qu'est-ce)\b",
+    re.IGNORECASE,
+)
+
+
 def _with_coming(times: list[Time], text: str) -> list[Time]:
     """``times`` with the next Monday for "on Monday", unless ``text`` asks for what was.
 
-    What was done "in two days" is no time.
+    "in two days" is a time only where something asks for what will be.
     """
     found: list[Time] = []
     past = bool(times) and _PAST.search(text) is not None
     for time in times:
         words = "-".join(text[time.start : time.end].lower().split())
-        if past and re.fullmatch(IN_SOME_DAYS, words):
+        if re.fullmatch(IN_SOME_DAYS, words) and (past or not _COMING.search(text)):
             continue
         found.append(time)
-        if not past and re.fullmatch(LAST_WEEKDAY, words):
-            day = date.fromisoformat(time.days[1]) + timedelta(7)
-            found.append(time._replace(days=(day.isoformat(), day.isoformat())))
+        first, last = time.days
+        if not past and first == last and re.fullmatch(LAST_WEEKDAY, words):
+            day = (date.fromisoformat(last) + timedelta(7)).isoformat()
+            found.append(time._replace(days=(day, day)))
     return found
 
 

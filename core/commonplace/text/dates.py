@@ -241,14 +241,15 @@ def _season(today: date, match: re.Match[str], *, over: bool = False) -> Days:
     """The last one of that name that has begun, or is ``over``; or that of a year."""
     name, *year = _given(match)
     month = 3 + 3 * words.SEASONS[name]
-    for ago in range(-1, 3):
-        first, (_, last) = (
-            date(today.year - ago, month, 1),
-            _month(today.year - ago + (month == 12), (month + 1) % 12 + 1),
-        )
-        if int(year[0]) == first.year if year else (last if over else first) <= today:
-            return first, last
-    return _year(int(year[0]))
+
+    def of(year: int) -> Days:
+        _, last = _month(year + (month == 12), (month + 1) % 12 + 1)
+        return date(year, month, 1), last
+
+    if year:
+        return of(int(year[0]))
+    some = map(of, range(today.year, today.year - 3, -1))
+    return next((first, last) for first, last in some if (last if over else first) <= today)
 
 
 def _until_today(today: date, match: re.Match[str]) -> Days:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from datetime import date, timedelta
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from commonplace.text.dates import names_seen_from
 from commonplace.text.day_words import ASIAN_WEEKDAYS, WEEKDAYS
-from commonplace.text.days import MONTHS, names_pattern
+from commonplace.text.days import AMBIGUOUS, MONTHS, names_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -47,20 +47,8 @@ class DayNames:
         return day is not None and any(
             pattern.search(text) is not None
             for span in self._spans
-            if (pattern := self._relative(span, date.fromisoformat(day))) is not None
+            if (pattern := _relative(span, day, coming=span == self._coming)) is not None
         )
-
-    def _relative(self, span: tuple[date, date], day: date) -> re.Pattern[str] | None:
-        """What names ``span`` in a text of ``day``, if that is within a week of it."""
-        first, last = span
-        if not -_WEEK <= (day - first).days <= (last - first).days + _WEEK:
-            return None
-        names = names_seen_from(day, span)
-        ahead = range((first - day).days, (last - day).days + 1) if span == self._coming else ()
-        weekdays = frozenset((day.weekday() + days) % _WEEK for days in ahead if 0 < days < _WEEK)
-        if _WEEK in ahead:  # of the weekday that the text was written on
-            names |= _next(day.weekday())
-        return _any_of(names, weekdays) if names or weekdays else None
 
 
 def spelled_out(days: Sequence[Days]) -> str:
@@ -78,6 +66,8 @@ def spelled_out(days: Sequence[Days]) -> str:
                     f"{day:%d.%m}",
                     f"{day.month}月{day.day}日",
                 ]
+        else:  # "May" alone is no word to search for
+            words += map(str, range(1, _MONTH + 1))
         words += MONTHS[first.month] + MONTHS[last.month]
     return " ".join(dict.fromkeys(words))
 
@@ -106,9 +96,13 @@ def _spelled(days: Days) -> Iterator[str]:
         named.setdefault((year, day.month), []).append(day.day)
     for (year, month), numbers in named.items():
         of_another_year = rf"(?!,?\s+(?!{year})(?:19|20)\d\d)"
-        name, number = rf"(?:{'|'.join(MONTHS[month])})", f"(?:{'|'.join(map(str, numbers))})"
+        name, number = f"(?:{'|'.join(MONTHS[month])})", f"(?:{'|'.join(map(str, numbers))})"
         if length > _WEEK:
-            yield rf"\b{name}\b\.?{of_another_year}"
+            sure = [name for name in MONTHS[month] if name not in AMBIGUOUS]
+            yield rf"\b(?:{'|'.join(sure)})\b\.?{of_another_year}"
+            yield rf"\b{name}\.?\s+\d\d?(?!\d){of_another_year}"
+            yield rf"\b(?:in|of|by|until|since|en|de)\s+{name}\b{of_another_year}"
+            yield rf"\d(?:st|nd|rd|th|\.)?(?:\s+of)?\s+{name}\b{of_another_year}"
             yield rf"(?<!\d){year}-{month:02}(?!\d)"
             yield rf"(?<!\d)0?{month}\s*[月월]"
             continue
@@ -116,8 +110,27 @@ def _spelled(days: Days) -> Iterator[str]:
         yield rf"(?<![\w.:/]){padded}(?:st|nd|rd|th|\.)?{of}\s+{name}\b{of_another_year}"
         yield rf"\b{name}\.?\s+{padded}(?:st|nd|rd|th)?(?![\w:]){of_another_year}"
         yield rf"(?<!\d){year}-{month:02}-{padded}(?!\d)"
-        yield rf"(?<![\w.]){padded}\.\s?0?{month}\.(?:\s?{year}|(?!\s?\d))"
+        # "3.11." by itself may be a version at the end of a sentence.
+        yield rf"(?<![\w.]){padded}\.\s?0?{month}\.\s?{year}"
+        yield rf"\b(?:am|vom|zum|bis|seit|den|dem|der)\s+{padded}\.\s?0?{month}\.(?!\s?\d)"
         yield rf"(?<!\d)0?{month}\s*[月월]\s*{padded}\s*[日号號일]"
+
+
+@lru_cache(maxsize=256)
+def _relative(span: tuple[date, date], written: str, *, coming: bool) -> re.Pattern[str] | None:
+    """What names ``span`` in a text of the day ``written`` (ISO), if that is within a week of it.
+
+    Of days that are yet to come weekdays do, too.
+    """
+    (first, last), day = span, date.fromisoformat(written)
+    if not -_WEEK <= (day - first).days <= (last - first).days + _WEEK:
+        return None
+    names = names_seen_from(day, span)
+    ahead = range((first - day).days, (last - day).days + 1) if coming else ()
+    weekdays = frozenset((day.weekday() + days) % _WEEK for days in ahead if 0 < days < _WEEK)
+    if _WEEK in ahead:  # of the weekday that the text was written on
+        names |= _next(day.weekday())
+    return _any_of(names, weekdays) if names or weekdays else None
 
 
 @cache

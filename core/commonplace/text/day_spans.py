@@ -6,6 +6,7 @@ Imported with :mod:`commonplace.text.days` only.
 from __future__ import annotations
 
 import re
+from calendar import monthrange
 from datetime import date, timedelta
 from functools import cache
 from itertools import permutations
@@ -17,6 +18,9 @@ Days = tuple[str, str]
 """First and last day (ISO); without the year, ``-05-07``, where every year will do."""
 
 _WEEK = 7
+_BEFORE = 60
+"""Characters before a time that are looked at."""
+_LEAP_YEAR = "2024"
 
 
 class Time(NamedTuple):
@@ -67,6 +71,13 @@ def _until_day() -> re.Pattern[str]:
     return re.compile(rf"{_UNTIL}{day}(?![\w:/-]|\.\d)", re.IGNORECASE)
 
 
+def _other_day(day: str, number: str) -> str:
+    """The day of the month of ``day`` with this ``number``; ``""``: it has none."""
+    year, month = day[:-6].strip("-") or _LEAP_YEAR, int(day[-5:-3])
+    is_one = 1 <= int(number) <= monthrange(int(year), month)[1]
+    return f"{day[:-2]}{int(number):02}" if is_one else ""
+
+
 _ISO = re.compile(r"\d{4}")
 
 
@@ -74,19 +85,19 @@ def refined(time: Time, text: str) -> Time:
     """``time`` as what stands about it narrows or widens it: "mid" May, "3 to" 9 May."""
     (first, last), start, end = time.days, time.start, time.end
     if first == last and not _ISO.match(text, start):
-        if since := _since_day().search(text, 0, start):
-            day = next(filter(None, since.groups()))
-            begin = f"{first[:-2]}{int(day):02}"
-            return time._replace(start=since.start(), days=(begin, last)) if begin < last else time
+        if since := _since_day().search(text, max(0, start - _BEFORE), start):
+            begin = _other_day(first, next(filter(None, since.groups())))
+            widened = time._replace(start=since.start(), days=(begin, last))
+            return widened if "" < begin < last else time
         if text[end - 1].isdigit() and (until := _until_day().match(text, end)):
-            until_day = f"{last[:-2]}{int(until[1]):02}"
+            until_day = _other_day(last, until[1])
             widened = time._replace(end=until.end(), days=(first, until_day))
             return widened if until_day > last else time
     elif first != last and first[-2:] == "01" and first[:-2] == last[:-2]:
         name = re.search(r"[^\W\d]+\.?(?:,?\s+(?:of\s+|de\s+|del\s+)?\d{4})?$", text[start:end])
         at = start + name.start() if name else start
         for pattern, begin_day, end_day in _parts():
-            if part := pattern.search(text, 0, at):
+            if part := pattern.search(text, max(0, at - _BEFORE), at):
                 stop = min(f"{end_day:02}", last[-2:])
                 days = f"{first[:-2]}{begin_day:02}", f"{last[:-2]}{stop}"
                 return time._replace(start=min(start, part.start()), days=days)

@@ -256,7 +256,7 @@ hace-{_N}-{_U}
 {_N}-{_U}-fa
 há-{_N}-{_U} {_N}-{_U}-atrás
 {_N}-{_U}-назад
-{_C}{_W}(?:前|以前|之前)
+{_C}{_W}(?:前|以前|之前)(?![端台面])
 {_C}-?{_W}-?전
 """
 KOREAN_DAYS = {"하루": 1, "이틀": 2, "사흘": 3, "나흘": 4, "열흘": 10, "일주일": 7}
@@ -281,7 +281,7 @@ dans-{_N}-{_U}
 (?:fra|tra)-{_N}-{_U}
 (?:em|daqui-a)-{_N}-{_U}
 через-{_N}-{_U}
-{_C}{_W}(?:后|後|以后|之后)
+{_C}{_W}(?:后|後|以后|之后)(?![端台缀綴面续續])
 {_C}-?{_W}-?(?:후|뒤)
 """
 # The month that begins today.
@@ -291,7 +291,9 @@ upcoming coming-up anstehende[nrms]? bevorstehende[nrms]?
 即将 今後の 다가오는
 """
 # A week of the year by its number; in English such numbers count other weeks, too.
-WEEK_NUMBER = "(?:kw|cw|calendar-week|kalenderwoche)-?([0-5]?[0-9])"
+WEEK_NUMBER = (
+    r"(?<!\d)(?<!\d\s)(?:kw|calendar-week|kalenderwoche)-?([0-5]?[0-9])(?!-?(?:v|h|w|p|a|motor)\b)"
+)
 
 _SEASONS = """
 spring frühling frühjahr printemps primavera весной 春天 봄에
@@ -306,10 +308,15 @@ SEASONS = {
 }
 """0 for spring, from March on, to 3; north of the equator."""
 _LATIN_SEASON = f"({'|'.join(name for name in SEASONS if name < 'а')})"
-_IN = "(?:in|during|over|since|this|im|seit|diesen|au|en|cet|el|la|este|esta|nel|questa|no|na)"
-# The last one that has begun, or that of a year: (season), or (season, year).
+_IN = "(?:in|during|over|since|this|im|seit|diesen|au|en|cet|este|esta|nel|questa)"
+_SPRING, _FALL = "spring", "fall"
+_CLEAR_SEASON = _LATIN_SEASON.replace(f"{_SPRING}|", "").replace(f"{_FALL}|", "")
+# The last one that has begun, or that of a year: (season), or (season, year). "In spring boot" is
+# no time.
 SEASON = rf"""
-(?:{_IN}-)(?:the-|la-|el-|l['’])?{_LATIN_SEASON} {_LATIN_SEASON}-(?:of-|de-|del-)?((?:19|20)\d\d)
+{_IN}-(?:the-|la-|el-|l['’])?{_CLEAR_SEASON} (?:in|this|during|over|since)-the-({_SPRING}|{_FALL})
+(?:in|this|during|since)-({_SPRING}|{_FALL})(?!-[a-z])
+{_LATIN_SEASON}-(?:of-|de-|del-)?((?:19|20)\d\d)
 (весной|летом|осенью|зимой) (春天|夏天|秋天|冬天|봄에|여름에|가을에|겨울에)
 """
 # The last one that is over.

@@ -9,6 +9,7 @@ import re
 from calendar import monthrange
 from datetime import date, timedelta
 from functools import cache
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from commonplace.text.dates import KEPT, RELATIVE, seen_from
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from commonplace.text.day_spans import Days
 
 
-_MOST = 8
+_MOST, _MOST_READ = 8, 40
 _LONGEST = 1_000
 
 # By month, in English, German, French, Spanish, Italian, Portuguese and Russian.
@@ -57,8 +58,8 @@ _BUDDHIST = 543
 """Years by which the Buddhist era, which Thailand counts in, is ahead."""
 
 # Words and names of people, too: by themselves they are months only behind such a word.
-_AMBIGUOUS = {"may", "mar", "mars", "march", "april", "june", "jan", "sep", "sept", "oct", "dec"}
-_AMBIGUOUS |= {"mai", "mayo", "julio"}
+AMBIGUOUS = {"may", "mar", "mars", "march", "april", "june", "jan", "sep", "sept", "oct", "dec"}
+AMBIGUOUS |= {"mai", "mayo", "julio"}
 _WITHIN = (
     "in|during|since|until|early|late|mid|im|en|em|nel|début|fin|mi|depuis|avant|desde|hasta"
     "|anfang|mitte|ende|seit|bis|ab|в"
@@ -100,7 +101,7 @@ def may_be_seen_from_today(text: str) -> bool:
 def times_of(text: str, today: Callable[[], date]) -> list[Time]:
     """Where ``text`` names times: first those of the calendar, then those seen from today."""
     found = []
-    for match in _calendar_pattern().finditer(text):
+    for match in islice(_calendar_pattern().finditer(text), _MOST_READ):
         try:
             found += [
                 refined(Time(*match.span(), _in_year(match, days, today)), text)
@@ -224,12 +225,12 @@ def _calendar_pattern() -> re.Pattern[str]:
         rf"\b{names('m____', every)}\s+{day}(?:st|nd|rd|th)?(?:,?\s+{year})?",
         rf"\b{names('m_____', every)},?{of}\s+{year}",
         rf"\b{before}\s+{names('m______', every)}{dayless}(?:,?{of}\s+{year})?",
-        rf"\b{names('m_______', every - _AMBIGUOUS)}",
+        rf"\b{names('m_______', every - AMBIGUOUS)}",
         rf"(?<![\w./-]){year}/(?P<m________>\d\d?)/{day}(?![\w/-])",
         rf"(?<![\w.]){day}\.\s?(?P<m_________>\d\d?)\.\s?{year}(?![\w-]|\.\d)",
         rf"\bq(?P<q>[1-4])(?:[\s-]+{year})?\b",
         rf"(?<!\d){year}-?q(?P<q_>[1-4])\b",
-        rf"\b(?:am|vom|zum|bis|seit|den|dem|der|on)\s+{day}\.\s?(?P<m_____________>\d\d?)\.(?!\d)",
+        rf"\b(?:am|vom|zum|bis|seit|den|dem|der)\s+{day}\.\s?(?P<m_____________>\d\d?)\.(?!\d)",
         rf"\b{names('m______________', every)}(?=\s+(?:of\s+)?(?:last|this|next)\s+year\b)",
         rf"(?<![\d.,/-]){day}\s*(?P<m__________>{thai})\.?(?:{era})?",
         rf"(?P<m___________>{thai})\.?{era}",

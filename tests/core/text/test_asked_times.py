@@ -83,6 +83,7 @@ def test_coming_days_are_looked_for_by_their_dates() -> None:
 
 def test_how_long_something_took_is_no_time() -> None:
     assert _keyword("how was it fixed in two days")[0].days == ()
+    assert _keyword("do refresh tokens expire in 30 days")[0].days == ()
     assert _keyword("what is due in two days")[0].days == (("2026-11-25", "2026-11-25"),)
 
 
@@ -96,6 +97,7 @@ def test_how_long_something_took_is_no_time() -> None:
         ("what was deployed on Wednesday", ["2026-11-18"]),
         ("wer hat am Mittwoch angerufen, wer war das", ["2026-11-18"]),
         ("who takes the pager next Wednesday", ["2026-11-25"]),
+        ("anything new since Wednesday", ["2026-11-18"]),
         ("who takes the pager last Wednesday", ["2026-11-18"]),
     ],
 )

@@ -52,6 +52,7 @@ def test_a_day_is_named_by_its_date(text: str) -> None:
         "2026-11-280",
         "128 November",
         "port 11.28",
+        "Upgraded to 28.11. All tests pass.",
         "November 28:30",
     ],
 )
@@ -87,6 +88,10 @@ def test_a_week_is_named_by_its_days_and_a_month_by_its_name() -> None:
     assert month("v41 is planned for 10 December", None)
     assert month("freeze 2026-12-18", None)
     assert not month("December 2025 was cold", None)
+    may = DayNames((("2027-05-01", "2027-05-31"),), coming=True)
+    assert may("Release 5 on May 12.", None)
+    assert may("off in May", None)
+    assert not may("The release may break the parser.", None)
     assert not DayNames((("2026-01-01", "2026-12-31"),))("in 2026, in December", None)
 
 

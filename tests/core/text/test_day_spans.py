@@ -49,6 +49,9 @@ def test_a_time_is_as_long_as_what_stands_about_it_says(text: str, days: Days) -
     ("text", "days"),
     [
         ("between 9 and 3 August", ("-08-03", "-08-03")),
+        ("tickets june 28 to 31", ("-06-28", "-06-28")),
+        ("february 25 to 30", ("-02-25", "-02-25")),
+        ("0 to 5 may", ("-05-05", "-05-05")),
         ("version 3 to 2026-08-09", ("2026-08-09", "2026-08-09")),
         ("the week of 3 August", ("-08-03", "-08-03")),
         ("the end of the sprint in October", ("-10-01", "-10-31")),

@@ -233,3 +233,43 @@ def test_a_weekday_and_a_week_or_a_month_and_a_year_are_one_time(text: str, days
 def test_other_times_stay_two() -> None:
     assert len(named_days("yesterday and last week", lambda: TODAY)) == 2
     assert len(named_days("in May and in June", lambda: TODAY)) == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "what beans are in spring boot",
+        "no fall through in the switch",
+        "which wheels run on 3.11. and 3.12.",
+        "which inverter has 10 kw 48 V",
+        "3天前端任务",
+        "三天后端",
+    ],
+)
+def test_other_meanings_of_such_words_are_no_times(text: str) -> None:
+    assert named_days(text, lambda: TODAY) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("in spring", ("2026-03-01", "2026-05-31")),
+        ("in the fall", ("2026-09-01", "2026-11-30")),
+        ("last autumn", ("2025-09-01", "2025-11-30")),
+        ("spring 2019 roadmap", ("2019-03-01", "2019-05-31")),
+        ("winter 2025", ("2025-12-01", "2026-02-28")),
+        ("im Sommer", ("2026-06-01", "2026-08-31")),
+        ("el verano pasado", ("2026-06-01", "2026-08-31")),
+        ("KW 48", ("2026-11-23", "2026-11-29")),
+        ("kalenderwoche 53", ("2026-12-28", "2027-01-03")),
+        ("in zwei Wochen", ("2026-12-04", "2026-12-10")),
+        ("两周后", ("2026-12-04", "2026-12-10")),
+    ],
+)
+def test_seasons_numbered_weeks_and_coming_times(text: str, days: Days) -> None:
+    assert may_name_days(text)
+    assert named_days(text, lambda: TODAY) == (days,)
+
+
+def test_long_texts_are_read_in_bounded_time() -> None:
+    assert len(named_days("may 3 " * 2_000, lambda: TODAY)) == 1

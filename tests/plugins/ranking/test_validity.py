@@ -87,7 +87,7 @@ def test_of_what_meaning_found_all_lines_must_be_struck_out() -> None:
         "**Status:** Deprecated",
         "* Status: superseded by [ADR-7](7.md)",
         "> **Status**: obsolete since May",
-        "Date: 2025-11-25. Status: rejected.",
+        "Date: 2025-11-25. Status: outdated.",
         "Status: accepted, superseded by ADR 7",
         "Status: ~~accepted~~ outdated",
         "Status: veraltet",
@@ -118,7 +118,11 @@ def test_a_document_that_says_so_in_its_first_lines_is_lowered(status: str) -> N
         "ADR 1 status: superseded",
         "Superseding a line keeps it: its status is superseded then.",
         "```yaml\nstatus: deprecated\n```",
-        "- Flags: asked the bank. Status: rejected.",
+        "- Flags: asked the bank. Status: obsolete.",
+        "Status: accepted, not superseded by anything",
+        "Status: deprecated endpoints removed, v2 is live",
+        "Status: no longer in beta",
+        "Status: rejected",
         "- Name: v1\n- Status: deprecated\n- Name: v2\n- Status: active",
         "1\n2\n3\n4\n5\n6\n7\n8\nStatus: deprecated",
     ],
@@ -193,11 +197,17 @@ def test_a_query_for_what_held_before_lowers_nothing(query: str) -> None:
     [
         ((("2026-09-01", "2026-09-30"),), 1),
         ((("-05-07", "-05-07"),), 1),
+        ((("-12-05", "-12-05"),), 0.7),
         ((("2026-11-01", "2026-11-01"),), 0.7),
     ],
 )
 def test_a_time_that_is_over_lowers_nothing(days: Any, factor: float) -> None:
     assert factors(PORT, chunk("~~The staging port is 8080~~"), days=days) == [factor]
+
+
+def test_the_log_of_a_day_is_not_lowered_by_an_item_of_it() -> None:
+    text = "# 2026-11-25\n\n- Status: superseded by QA, retry tomorrow\n- the flags are deployed"
+    assert factors("flags deployed", chunk(text)._replace(day="2026-11-25")) == [1]
 
 
 def test_the_steps_say_why() -> None:

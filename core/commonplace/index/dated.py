@@ -75,7 +75,7 @@ class Times:
         """Whether the text of ``chunk`` names one of the times."""
         return self._names is not None and self._names(chunk.text, chunk.day)
 
-    def alone(self, chunk: StoredChunk) -> float:
+    def evidence_alone(self, chunk: StoredChunk) -> float:
         """The evidence of a chunk where nothing but the time was asked for; 0: it is of another."""
         if self.has(chunk.day):
             return _OF_A_DAY
@@ -155,7 +155,7 @@ def with_days(
         document = item.chunk.source, item.chunk.path
         beside = beside_words * _ANOTHER_OF_IT ** of_one[document]
         of_one[document] += 1
-        evidence = times.alone(item.chunk) if query.listed else beside
+        evidence = times.evidence_alone(item.chunk) if query.listed else beside
         note = "of a day that the query names"
         without_words.append(item._replace(score=0.0, evidence=evidence, note=note))
     found, others = list(arm.found), list[Found]()
@@ -170,7 +170,7 @@ def _about_times(times: Times, found: Iterable[Found]) -> tuple[list[Found], lis
     of_them, of_others = list[Found](), list[Found]()
     for item in found:
         evidence = item.evidence or 0.0
-        if alone := times.alone(item.chunk):
+        if alone := times.evidence_alone(item.chunk):
             of_them.append(item._replace(evidence=alone))  # the newest first
         elif item.chunk.day is None and not times.one_day:
             # "October" is in many logs, and what is called "Plans for October" may be meant.

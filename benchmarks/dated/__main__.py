@@ -1,0 +1,110 @@
+"""Questions for times on a memory of one year: where the line with the answer stands.
+
+    python benchmarks/dated [--top 10] [--config F]
+
+The memory (``notes.txt``) and the questions (``questions.txt``) were written by hand, by someone
+who did not know the code: 71 daily logs and 8 other notes of a software lead with a family, in
+English, German, Spanish and Chinese, and 115 questions with an answer, asked on one day; 8 more ask
+for what the notes do not say of a time, and their best scores are printed. A question is answered
+if a hit's lines hold one of the lines that answer it. Its clock stands still: "yesterday" is always
+the same day. Returns 0.
+"""
+
+from __future__ import annotations
+
+import argparse
+import calendar
+import tempfile
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from commonplace import Memory, PluginHost
+from commonplace.config.load import load_settings, section_class
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+HERE = Path(__file__).parent
+NOW = calendar.timegm((2026, 11, 27, 12, 0, 0))
+DEPTHS = (1, 3, 6)
+
+
+class Question(NamedTuple):
+    """``answers`` are (path, line): any of them answers it, and there may be none."""
+
+    kind: str
+    text: str
+    answers: frozenset[tuple[str, int]]
+
+
+def write_notes(folder: Path) -> None:
+    """The memory, as files below ``folder``."""
+    for part in (HERE / "notes.txt").read_text(encoding="utf-8").split("=== ")[1:]:
+        path, _, text = part.partition("\n")
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text.rstrip() + "\n", encoding="utf-8")
+
+
+def questions(folder: Path) -> Iterator[Question]:
+    """The questions; raises ``ValueError`` where a line that answers one is not in the notes."""
+    for line in (HERE / "questions.txt").read_text(encoding="utf-8").splitlines():
+        if line.startswith("#"):
+            continue
+        kind, text, answers, _ = line.split("|")
+        places = frozenset(_place(folder, one) for one in filter(None, answers.split(";;")))
+        yield Question(kind, text, places)
+
+
+def _place(folder: Path, answer: str) -> tuple[str, int]:
+    path, _, said = answer.partition("~")
+    for number, line in enumerate((folder / path).read_text(encoding="utf-8").splitlines(), 1):
+        if said in line:
+            return path, number
+    raise ValueError(f"{path} has no line with {said!r}")
+
+
+def rank_of(question: Question, memory: Memory, top: int) -> tuple[int, float]:
+    """At which place (from 1; 0: at none) a hit answers it, and the best score."""
+    hits = memory.search(question.text, max_results=top).hits
+    for place, hit in enumerate(hits, 1):
+        shown = range(hit.start_line, hit.end_line + 1)
+        if any(path == hit.path and line in shown for path, line in question.answers):
+            return place, hits[0].score
+    return 0, hits[0].score if hits else 0.0
+
+
+def main() -> None:
+    """Print the table by kind of question."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--top", type=int, default=10, help="hits that are asked for")
+    parser.add_argument("--config", help="a configuration file instead of the defaults")
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch, "notes")
+        write_notes(folder)
+        env = {f"COMMONPLACE_{one}_DIR": f"{scratch}/{one}" for one in ("STATE", "CACHE")}
+        env |= {"HOME": scratch, "TZ": "UTC"}
+        host = PluginHost(env=env)
+        settings = load_settings(
+            workspace=str(folder),
+            config=args.config,
+            env=env,
+            sections=partial(section_class, host),
+        )
+        found: dict[str, list[tuple[int, float]]] = {}
+        with Memory(settings, host, env=env, clock=lambda: float(NOW)) as memory:
+            memory.sync()
+            for question in questions(folder):
+                found.setdefault(question.kind, []).append(rank_of(question, memory, args.top))
+    none = found.pop("none")
+    print("| kind | questions | first | among 3 | among 6 |\n|---|---|---|---|---|")
+    for kind, ranks in [*found.items(), ("all", [one for some in found.values() for one in some])]:
+        shares = [sum(0 < rank <= depth for rank, _ in ranks) / len(ranks) for depth in DEPTHS]
+        print(f"| {kind} | {len(ranks)} | " + " | ".join(f"{share:.0%}" for share in shares) + " |")
+    scores = " ".join(f"{score:.2f}" for _, score in none)
+    print(f"\nBest scores where the notes have no answer: {scores}")
+
+
+if __name__ == "__main__":
+    main()

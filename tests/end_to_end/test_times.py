@@ -121,6 +121,14 @@ def test_the_logs_of_a_month_are_listed_where_words_find_none_of_it(
     assert hits[0].day == "2026-10-12"
 
 
+def test_a_named_day_counts_beside_vectors_too(opened: Callable[[str], Memory]) -> None:
+    hits = opened("builtin").search("what did we deploy on 24 November?").hits
+    covered = {hit.day: hit.explain.arms[0].coverage or 0.0 for hit in hits}
+    assert covered["2026-11-24"] > 0.5 > covered["2026-03-09"]
+    (arm,) = opened("builtin").search("what did we deploy yesterday?").hits[0].explain.arms
+    assert arm.coverage == arm.evidence == pytest.approx(0.5)
+
+
 def test_a_day_weighs_as_much_as_three_words(opened: Callable[[str], Memory]) -> None:
     hits = opened("builtin").search("deployed hotfix on 24 November").hits
     assert hits[0].day == "2026-11-24"

@@ -156,8 +156,8 @@ def with_days(
         beside = beside_words * _ANOTHER_OF_IT ** of_one[document]
         of_one[document] += 1
         evidence = times.evidence_alone(item.chunk) if query.listed else beside
-        note = "of a day that the query names"
-        without_words.append(item._replace(score=0.0, evidence=evidence, note=note))
+        made = item._replace(score=0.0, note="of a day that the query names")
+        without_words.append(_with_evidence(made, evidence))
     found, others = list(arm.found), list[Found]()
     if query.listed:
         found, others = _about_times(times, arm.found)
@@ -171,13 +171,18 @@ def _about_times(times: Times, found: Iterable[Found]) -> tuple[list[Found], lis
     for item in found:
         evidence = item.evidence or 0.0
         if alone := times.evidence_alone(item.chunk):
-            of_them.append(item._replace(evidence=alone))  # the newest first
+            of_them.append(_with_evidence(item, alone))  # the newest first
         elif item.chunk.day is None and not times.one_day:
             # "October" is in many logs, and what is called "Plans for October" may be meant.
-            of_them.append(item._replace(evidence=min(_OF_A_DAY, evidence)))  # behind them
+            of_them.append(_with_evidence(item, min(_OF_A_DAY, evidence)))  # behind them
         else:
-            of_others.append(item._replace(evidence=_OF_ANOTHER_DAY * evidence))
+            of_others.append(_with_evidence(item, _OF_ANOTHER_DAY * evidence))
     return of_them, of_others
+
+
+def _with_evidence(item: Found, evidence: float) -> Found:
+    """``item`` with the same for both: beside vectors, what counts is the coverage."""
+    return item._replace(evidence=evidence, coverage=evidence)
 
 
 def _of_them(

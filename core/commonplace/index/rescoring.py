@@ -135,9 +135,11 @@ def _with_evidence(
     tokens = len(weights.keys() - query.beside)
     for one in made:
         evidence = share * tanh(1.1 * one.score / once) if once else 0.0
+        coverage = _coverage(one, weights, whole)
         if times is not None:
             evidence = times.evidence(evidence, one.parts[-1], tokens)
-        yield Found(one.item.chunk, one.score, evidence, one.note, _coverage(one, weights, whole))
+            coverage = times.evidence(coverage, one.parts[-1], tokens)
+        yield Found(one.item.chunk, one.score, evidence, one.note, coverage)
 
 
 def _coverage(one: _Scored, weights: Mapping[str, float], whole: float) -> float:

@@ -11,6 +11,7 @@ from datetime import date, timedelta
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, cast
 
+from commonplace.errors import DeadlineExceededError
 from commonplace.model.search import Found, KeywordQuery
 from commonplace.text.day_names import DayNames
 
@@ -141,7 +142,12 @@ def with_days(
     if "days" not in store.capabilities:
         note = "the index cannot list the notes of a day: add a word to search for"
         return arm._replace(note=note) if query.listed and not arm.found else arm
-    listed = _of_them(times, cast("DayStore", store), query, where, limit, deadline)
+    try:
+        listed = _of_them(times, cast("DayStore", store), query, where, limit, deadline)
+    except DeadlineExceededError:
+        if not arm.found:
+            raise
+        return arm
     if query.listed and not (arm.found or listed):
         named = ", ".join(_shown(*one) for one in query.days)
         return arm._replace(note=f"no note is of the days that the query names: {named}")

@@ -1,13 +1,14 @@
-"""Questions for times on a memory of one year: where the line with the answer stands.
+"""Questions for times on memories of a year: where the line with the answer stands.
 
-    python benchmarks/dated [--top 10] [--config F]
+    python benchmarks/dated [--top 10] [--config F] [lead translator]
 
-The memory (``notes.txt``) and the questions (``questions.txt``) were written by hand, by someone
-who did not know the code: 71 daily logs and 8 other notes of a software lead with a family, in
-English, German, Spanish and Chinese, and 115 questions with an answer, asked on one day; 8 more ask
-for what the notes do not say of a time, and their best scores are printed. A question is answered
-if a hit's lines hold one of the lines that answer it. Its clock stands still: "yesterday" is always
-the same day. Returns 0.
+Each memory (``notes.txt``) and its questions (``questions.txt``) were written by hand by someone who
+did not know the code: daily logs and other notes in English with some German, Spanish, French and
+Chinese, and questions that are all asked on one day. A question is answered if a hit's lines hold
+one of the lines that answer it. Questions of the kind ``none`` ask for what the notes do not say of
+a time: their best scores are printed. ``lead`` has been looked at while the code was written,
+``translator`` was made afterwards. The clock stands still: "yesterday" is always the same day.
+Returns 0.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 HERE = Path(__file__).parent
+SETS = ("lead", "translator")
 NOW = calendar.timegm((2026, 11, 27, 12, 0, 0))
 DEPTHS = (1, 3, 6)
 
@@ -38,17 +40,17 @@ class Question(NamedTuple):
     answers: frozenset[tuple[str, int]]
 
 
-def write_notes(folder: Path) -> None:
-    """The memory, as files below ``folder``."""
-    for part in (HERE / "notes.txt").read_text(encoding="utf-8").split("=== ")[1:]:
+def write_notes(name: str, folder: Path) -> None:
+    """The memory ``name``, as files below ``folder``."""
+    for part in (HERE / name / "notes.txt").read_text(encoding="utf-8").split("=== ")[1:]:
         path, _, text = part.partition("\n")
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text.rstrip() + "\n", encoding="utf-8")
 
 
-def questions(folder: Path) -> Iterator[Question]:
+def questions(name: str, folder: Path) -> Iterator[Question]:
     """The questions; raises ``ValueError`` where a line that answers one is not in the notes."""
-    for line in (HERE / "questions.txt").read_text(encoding="utf-8").splitlines():
+    for line in (HERE / name / "questions.txt").read_text(encoding="utf-8").splitlines():
         if line.startswith("#"):
             continue
         kind, text, answers, _ = line.split("|")
@@ -74,36 +76,45 @@ def rank_of(question: Question, memory: Memory, top: int) -> tuple[int, float]:
     return 0, hits[0].score if hits else 0.0
 
 
-def main() -> None:
-    """Print the table by kind of question."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--top", type=int, default=10, help="hits that are asked for")
-    parser.add_argument("--config", help="a configuration file instead of the defaults")
-    args = parser.parse_args()
+def measured(name: str, config: str | None, top: int) -> dict[str, list[tuple[int, float]]]:
+    """By kind of question, where each is answered and the best score."""
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch, "notes")
-        write_notes(folder)
+        write_notes(name, folder)
         env = {f"COMMONPLACE_{one}_DIR": f"{scratch}/{one}" for one in ("STATE", "CACHE")}
         env |= {"HOME": scratch, "TZ": "UTC"}
         host = PluginHost(env=env)
         settings = load_settings(
             workspace=str(folder),
-            config=args.config,
+            config=config,
             env=env,
             sections=partial(section_class, host),
         )
         found: dict[str, list[tuple[int, float]]] = {}
         with Memory(settings, host, env=env, clock=lambda: float(NOW)) as memory:
             memory.sync()
-            for question in questions(folder):
-                found.setdefault(question.kind, []).append(rank_of(question, memory, args.top))
-    none = found.pop("none")
-    print("| kind | questions | first | among 3 | among 6 |\n|---|---|---|---|---|")
-    for kind, ranks in [*found.items(), ("all", [one for some in found.values() for one in some])]:
-        shares = [sum(0 < rank <= depth for rank, _ in ranks) / len(ranks) for depth in DEPTHS]
-        print(f"| {kind} | {len(ranks)} | " + " | ".join(f"{share:.0%}" for share in shares) + " |")
-    scores = " ".join(f"{score:.2f}" for _, score in none)
-    print(f"\nBest scores where the notes have no answer: {scores}")
+            for question in questions(name, folder):
+                found.setdefault(question.kind, []).append(rank_of(question, memory, top))
+    return found
+
+
+def main() -> None:
+    """Print a table of each memory by kind of question."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("sets", nargs="*", default=SETS, help="memories, if not all")
+    parser.add_argument("--top", type=int, default=10, help="hits that are asked for")
+    parser.add_argument("--config", help="a configuration file instead of the defaults")
+    args = parser.parse_args()
+    for name in args.sets:
+        found = measured(name, args.config, args.top)
+        none = " ".join(f"{score:.2f}" for _, score in found.pop("none"))
+        every = [one for some in found.values() for one in some]
+        print(f"| {name} | questions | first | among 3 | among 6 |\n|---|---|---|---|---|")
+        for kind, ranks in [*found.items(), ("all", every)]:
+            shares = [sum(0 < rank <= depth for rank, _ in ranks) / len(ranks) for depth in DEPTHS]
+            cells = " | ".join(f"{share:.0%}" for share in shares)
+            print(f"| {kind} | {len(ranks)} | {cells} |")
+        print(f"\nBest scores where the notes have no answer: {none}\n")
 
 
 if __name__ == "__main__":

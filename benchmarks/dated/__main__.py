@@ -5,10 +5,10 @@
 Each memory (``notes.txt``) and its questions (``questions.txt``) were written by hand by someone
 who did not know the code: daily logs and other notes in English with some German, Spanish, French
 and Chinese, and questions that are all asked on one day. A question is answered if a hit's lines
-hold one of the lines that answer it. Questions of the kind ``none`` ask for what the notes do not say of
-a time: their best scores are printed. ``lead`` has been looked at while the code was written,
-``translator`` was made afterwards. The clock stands still: "yesterday" is always the same day.
-Returns 0.
+hold one of the lines that answer it. Questions of the kind ``none`` ask for what the notes do not
+say of a time: their best scores are printed. ``lead`` has been looked at while the code was
+written, ``translator`` was made afterwards. The clock stands still: "yesterday" is always the same
+day. Returns 0.
 """
 
 from __future__ import annotations

@@ -224,7 +224,7 @@ def _calendar_pattern() -> re.Pattern[str]:
         rf"(?<![\w.]){day}{nth}?{of}\s+{names('m___', every)}(?:,?{of}\s+{year})?",
         rf"\b{names('m____', every)}\s+{day}(?:st|nd|rd|th)?(?:,?\s+{year})?",
         rf"\b{names('m_____', every)},?{of}\s+{year}",
-        rf"\b{before}\s+{names('m______', every)}{dayless}(?:,?{of}\s+{year})?",
+        rf"\b{before}[\s-]+{names('m______', every)}{dayless}(?:,?{of}\s+{year})?",
         rf"\b{names('m_______', every - AMBIGUOUS)}",
         rf"(?<![\w./-]){year}/(?P<m________>\d\d?)/{day}(?![\w/-])",
         rf"(?<![\w.]){day}\.\s?(?P<m_________>\d\d?)\.\s?{year}(?![\w-]|\.\d)",

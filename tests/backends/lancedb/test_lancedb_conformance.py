@@ -87,6 +87,8 @@ class TestHeldLanceStoreOfMany(_HeldInMemory, TestLanceStoreOfMany):
 class TestHeldLanceStoreThatIsTidiedOften(_HeldInMemory, TestLanceStore):
     """Every write merges files, which gives all rows other addresses; or adds a few rows."""
 
+    settings = settings(max_examples=4, stateful_step_count=12)
+
     @pytest.fixture(autouse=True, params=[0, 4])
     def _often(self, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(maintenance, "_MOST_FRAGMENTS", 2)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, cast
 from commonplace.errors import DeadlineExceededError
 from commonplace.model.search import Found, KeywordQuery
 from commonplace.text.day_names import DayNames
+from commonplace.text.day_spans import dates_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -21,8 +22,7 @@ if TYPE_CHECKING:
     from commonplace.model.search import Arm, StoredChunk, Where
     from commonplace.protocols.parts import DayStore, Store
     from commonplace.resilience.deadline import Deadline
-
-    Days = tuple[str, str]
+    from commonplace.text.day_spans import Days
 
 _HALF_LIFE_DAYS, _BEYOND, _OF_ONE_DAY = 5, 0.75, 1.5
 _WEEK = 7
@@ -53,7 +53,7 @@ class Times:
 
     def __init__(self, query: KeywordQuery) -> None:
         self._days = query.days
-        longest = max(map(_length, query.days))
+        longest = max((last - first).days + 1 for first, last in map(dates_of, query.days))
         self.short = longest <= _WEEK
         names = partial(DayNames, coming=bool(query.coming))
         self._names = names(query.days) if self.short or query.coming else None
@@ -116,12 +116,6 @@ def nearness(days: Sequence[Days], day: str) -> float:
 def _number(day: str) -> int:
     year, month, number = map(int, day.split("-"))
     return date(year, month, min(number, 28)).toordinal() + max(0, number - 28)
-
-
-def _length(days: Days) -> int:
-    """The number of days; those without a year are counted in a leap year."""
-    first, last = (f"2024{one}" if one[0] == "-" else one for one in days)
-    return _number(last) - _number(first) + 1
 
 
 def with_days(

@@ -145,8 +145,8 @@ def _with_evidence(
 def _coverage(one: _Scored, weights: Mapping[str, float], whole: float) -> float:
     """How much of the query a chunk covers, for a fusion: see :class:`~.Found`.
 
-    The score is the second one, so that evidence keeps its order. A word that no chunk holds counts
-    among the ``whole`` that could be covered.
+    The score is the second one, as for the evidence: both keep its order, unless a time is named.
+    A word that no chunk holds counts among the ``whole`` that could be covered.
     """
     if not whole:  # by a store's counts, all chunks hold each word
         return 0.0

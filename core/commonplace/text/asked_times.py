@@ -54,7 +54,7 @@ def read_times(
     quoted: no note says them of the days that are meant. A question for a time alone asks for what
     is of its days.
     """
-    named = [_with_coming(times_of(words, today), words) for words in parsed.words]
+    named = [_with_coming(times_of(words, today, asked=True), words) for words in parsed.words]
     days = days_of_times(time for times in named for time in times)
     if not days:
         return keyword, (*parsed.words, *parsed.phrases)

@@ -317,8 +317,6 @@ def _relative_forms() -> Iterator[_Form]:
     yield words.AGO, _counted
     yield words.KOREAN_AGO, lambda today, match: _one_day(today, words.KOREAN_DAYS[match[1]])
     yield f"{words.SINCE} {words.PAST}", _until_today
-    yield words.AHEAD, _ahead
-    yield words.UPCOMING, lambda today, _: (today, today + timedelta(30))
     yield words.WEEK_NUMBER, _numbered_week
     yield words.SEASON_BEFORE, partial(_season, over=True)
     yield words.SEASON, _season
@@ -330,6 +328,10 @@ _RELATIVE: list[_Form] = [
     (words.WEEKDAY_NEXT, partial(_weekday, least=-1)),
     (words.WEEKDAY_LAST, _weekday),
     *_relative_forms(),
+]
+_ASKED: list[_Form] = [
+    (words.AHEAD, _ahead),
+    (words.UPCOMING, lambda today, _: (today, today + timedelta(30))),
 ]
 _UNIT = "|".join(_UNITS.values())
 _FORMS: list[_Form] = [
@@ -345,11 +347,14 @@ _FORMS: list[_Form] = [
     (rf"(\d{{4}})-{_MONTH}", _named),
     (_DAY_NAME, _weekday),
     (r"(\d\d?)月(?:(\d\d?)[日号號])?", _month_of_this_year),
-    *((_any_of(patterns), meaning) for patterns, meaning in _RELATIVE),
+    *((_any_of(patterns), meaning) for patterns, meaning in (*_RELATIVE, *_ASKED)),
 ]
 
 RELATIVE = tuple(part for patterns, _ in _RELATIVE for part in patterns.split())
 """Patterns of the times seen from today, words joined by hyphens; :func:`seen_from` reads them."""
+
+ASKED = tuple(part for patterns, _ in _ASKED for part in patterns.split())
+"""Those that only questions name: in a note "in 30 days" is a length of time."""
 
 IN_SOME_DAYS = _any_of(words.AHEAD)
 """A pattern of "in two days", which also says how long something took."""
@@ -366,8 +371,8 @@ KEPT = (
 
 
 def seen_from(today: date, text: str) -> Days | None:
-    """The days of what one of :data:`RELATIVE` matches, ``None`` if no calendar has them."""
-    return _read(_FORMS[-len(_RELATIVE) :], text, today)
+    """The days of what one of these patterns matches, ``None`` if no calendar has them."""
+    return _read(_FORMS[-len(_RELATIVE) - len(_ASKED) :], text, today)
 
 
 def names_seen_from(day: date, days: Days) -> frozenset[str]:

@@ -12,6 +12,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from commonplace.text.dates import names_seen_from
+from commonplace.text.day_spans import dates_of
 from commonplace.text.day_words import ASIAN_WEEKDAYS, WEEKDAYS
 from commonplace.text.days import AMBIGUOUS, MONTHS, names_pattern
 
@@ -24,8 +25,6 @@ _WEEK = 7
 _MONTH = 31
 """Days of a time that is named as a whole; of a longer one too much is named."""
 
-_LEAP_YEAR = "2024"
-
 
 class DayNames:
     """Whether a text names a day of one of ``days``, the times of a query of a month at the most.
@@ -35,7 +34,7 @@ class DayNames:
     """
 
     def __init__(self, days: Sequence[Days], *, coming: bool = False) -> None:
-        self._spans = [_dates(one) for one in days if one[0][0] != "-"]
+        self._spans = [dates_of(one) for one in days if one[0][0] != "-"]
         self._coming = max(self._spans, default=None) if coming else None
         spelled = [part for one in days for part in _spelled(one)]
         self._spelled = re.compile("|".join(spelled), re.IGNORECASE) if spelled else None
@@ -54,7 +53,7 @@ class DayNames:
 def spelled_out(days: Sequence[Days]) -> str:
     """Words of texts that may name ``days``, to search for; none for more than a month."""
     words: list[str] = []
-    for first, last in map(_dates, days):
+    for first, last in map(dates_of, days):
         if (last - first).days >= _MONTH:
             continue
         if (last - first).days < _WEEK:
@@ -78,14 +77,9 @@ def _next(weekday: int) -> frozenset[str]:
     return frozenset((f"{before}-{name}", f"{name}-(?:prochain|que-viene|prossim[oa])"))
 
 
-def _dates(days: Days) -> tuple[date, date]:
-    first, last = (f"{_LEAP_YEAR}{one}" if one[0] == "-" else one for one in days)
-    return date.fromisoformat(first), date.fromisoformat(last)
-
-
 def _spelled(days: Days) -> Iterator[str]:
     """Patterns of how the days of one time are written out."""
-    first, last = _dates(days)
+    first, last = dates_of(days)
     length = (last - first).days + 1
     if length > _MONTH:
         return

@@ -23,6 +23,12 @@ _BEFORE = 60
 _LEAP_YEAR = "2024"
 
 
+def dates_of(days: Days) -> tuple[date, date]:
+    """The first and the last day; those without a year as in a leap year."""
+    first, last = (f"{_LEAP_YEAR}{one}" if one[0] == "-" else one for one in days)
+    return date.fromisoformat(first), date.fromisoformat(last)
+
+
 class Time(NamedTuple):
     """Where in a text a time is named, and its days.
 

@@ -12,7 +12,7 @@ from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from commonplace.text.dates import KEPT, RELATIVE, seen_from
+from commonplace.text.dates import ASKED, KEPT, RELATIVE, seen_from
 from commonplace.text.day_spans import Time, narrowed, refined
 from commonplace.text.day_words import BARE_WEEKDAY, WEEKDAYS
 from commonplace.text.languages import STOP_WORDS
@@ -98,8 +98,11 @@ def may_be_seen_from_today(text: str) -> bool:
     return any(map(f" {text.lower()}".__contains__, SEEN))
 
 
-def times_of(text: str, today: Callable[[], date]) -> list[Time]:
-    """Where ``text`` names times: first those of the calendar, then those seen from today."""
+def times_of(text: str, today: Callable[[], date], *, asked: bool = False) -> list[Time]:
+    """Where ``text`` names times: first those of the calendar, then those seen from today.
+
+    Where it is ``asked``, "in two days" and "upcoming" are times as well.
+    """
     found = []
     for match in islice(_calendar_pattern().finditer(text), _MOST_READ):
         try:
@@ -110,7 +113,7 @@ def times_of(text: str, today: Callable[[], date]) -> list[Time]:
         except ValueError:  # a day that no calendar has
             continue
     if len(text) <= _LONGEST:
-        found += _relative(text, today)
+        found += _relative(text, today, asked=asked)
     return narrowed(found, text) if found else found
 
 
@@ -143,8 +146,10 @@ def days_of_times(times: Iterable[Time]) -> tuple[Days, ...]:
     return tuple(dict.fromkeys(time.days for time in times))[:_MOST]
 
 
-def _relative(text: str, today: Callable[[], date]) -> Iterator[Time]:
-    patterns = [_latin_pattern()] if text.isascii() else [_latin_pattern(), _wide_pattern()]
+def _relative(text: str, today: Callable[[], date], *, asked: bool) -> Iterator[Time]:
+    patterns = [_latin_pattern(asked=asked)]
+    if not text.isascii():
+        patterns.append(_wide_pattern(asked=asked))
     for match in (match for pattern in patterns for match in pattern.finditer(text)):
         words = match["time"].lower()
         if words == "hier" and _GERMAN.search(text.lower()):
@@ -254,13 +259,13 @@ _LETTER = "[a-z0-9_\u00c0-\u024f\u0400-\u04ff]"
 
 
 @cache
-def _latin_pattern() -> re.Pattern[str]:
-    return re.compile(_latin(RELATIVE), re.IGNORECASE)
+def _latin_pattern(*, asked: bool) -> re.Pattern[str]:
+    return re.compile(_latin(RELATIVE + ASKED if asked else RELATIVE), re.IGNORECASE)
 
 
 @cache
-def _wide_pattern() -> re.Pattern[str]:
-    return re.compile(_wide(RELATIVE))
+def _wide_pattern(*, asked: bool) -> re.Pattern[str]:
+    return re.compile(_wide(RELATIVE + ASKED if asked else RELATIVE))
 
 
 def names_pattern(names: Iterable[str]) -> re.Pattern[str]:

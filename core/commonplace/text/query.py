@@ -119,15 +119,14 @@ mese mesi anno anni giorn edì sabato ontem hoje manhã mês ano dias segunda te
 вчера завтра недел месяц год лет дней дня день понед вторн сред четв пятн суббот воскр 年 月 周 週
 星期 天 日 礼拜 禮拜 晚 晩 早 夜 朝 曜 季度 きょう けさ きのう ゆうべ おとと あした あさって 오늘
 어제 그저께 그제 그끄저께 모레 밤 주 달 해 년 일 전 วัน เมื่อ สัปดาห์ เดือน ปี พรุ่ง ago demain semain settim
-_kw _cw upcoming coming_up anstehend bevorsteh venir próxim prossim 即将 今後 다가 후 뒤 后 後
-spring summer autumn in_fall the_fall last_fall this_fall fall_20 winter frühling frühjahr sommer
-herbst
-printemps _été l'été automne hiver primavera verano otoño invierno estate autunno inverno verão
-outono весной осенью зимой 春 夏 秋 冬 봄 여름 가을 겨울
+_kw upcoming coming_up anstehend bevorsteh venir próxim prossim 即将 今後 다가 spring summer autumn
+in_fall the_fall last_fall this_fall fall_20 winter frühling frühjahr sommer herbst printemps _été
+l'été automne hiver primavera verano otoño invierno estate autunno inverno verão outono весной
+осенью зимой 봄에 여름에 가을에 겨울에
 """
 SEEN = [time.replace("_", " ") for time in _SEEN_LISTED.split()]
 _BEFORE_A_YEAR = (" in ", " during ", " en ", " em ", " nel ", " jahr", " в ")
-_BEFORE_A_DAY = (" am ", " vom ", " zum ", " bis ", " seit ", " den ", " dem ", " on ")
+_BEFORE_A_DAY = (" am ", " vom ", " zum ", " bis ", " seit ", " den ", " dem ", " der ")
 _TIMES = [*_MONTHS_LISTED.split(), *SEEN]
 
 

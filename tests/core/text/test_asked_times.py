@@ -85,6 +85,8 @@ def test_how_long_something_took_is_no_time() -> None:
     assert _keyword("how was it fixed in two days")[0].days == ()
     assert _keyword("do refresh tokens expire in 30 days")[0].days == ()
     assert _keyword("what is due in two days")[0].days == (("2026-11-25", "2026-11-25"),)
+    weeks = (("2026-12-04", "2026-12-10"),)
+    assert _keyword("was steht in zwei Wochen an")[0].days == weeks
 
 
 @pytest.mark.parametrize(

@@ -110,6 +110,8 @@ def test_in_a_log_open_tasks_are_due_after_its_day(
         ("The plumber comes next week.", "next week"),
         ("Jeden Morgen trinkt Mia Kaffee, und der Morgen beginnt um 6.", ""),
         ("Hier Schlüssel abgeben.", ""),
+        ("Tokens expire in 30 days.", ""),
+        ("Upcoming: a new logo.", ""),
         ("Wir heizen heute mit Gas.", ""),
         ("Logs of the last 30 days are kept, and die letzten 7 Tage.", ""),
         ("Am Montag ist Training.", ""),

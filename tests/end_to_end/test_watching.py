@@ -73,11 +73,10 @@ class Watched:
         return {hit.chunk.path for hit in ranked} == set(paths)
 
     def settled(self) -> bool:
-        """Whether it watches, has synced, and has nothing to do."""
+        """Whether it has synced for what the watcher reports first, and has nothing to do."""
         state = self.state()
-        return (
-            state.watching != "off" and bool(state.last) and not state.running and not state.due_in
-        )
+        watches = any("watch" in event.reasons for event in self.events)
+        return watches and not state.running and state.due_in is None
 
     def state(self) -> Any:
         state = self.memory.status().sync_state

@@ -227,8 +227,13 @@ class SyncService:
 
     def state(self) -> SyncState:
         """How changes are noticed, what runs, what waits, and how the last sync ended."""
-        running = self._queue.running or self._embedder.running
+        # In the order in which a change moves on, so that none is missed on its way.
+        watch = self._watcher.state() if self._watcher is not None else None
         waiting, due_in, full_scan_in = self._worker.outlook()
+        running = self._queue.running or self._worker.running
+        if due_in is None:
+            due_in = self._embedder.outlook()[1]
+        running = running or self._embedder.running
         # That texts could not be embedded is shown until they are.
         vectors = self._vectors.last
         state = SyncState(
@@ -238,15 +243,10 @@ class SyncService:
             full_scan_in=full_scan_in,
             last=vectors if vectors is not None and vectors.error else self._texts.last,
         )
-        if self._watcher is not None:
-            watch = self._watcher.state()
-            return state.replace(
-                watching=watch.mode,
-                reason=watch.reason,
-                since=watch.since,
-                folders=watch.folders,
-            )
-        return state.replace(reason="sync.watch is false" if self._watches else "")
+        if watch is None:
+            return state.replace(reason="sync.watch is false" if self._watches else "")
+        mode, reason, since, folders = watch
+        return state.replace(watching=mode, reason=reason, since=since, folders=folders)
 
     def close(self) -> None:
         """End all syncs and threads; closing twice is fine.

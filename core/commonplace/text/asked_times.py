@@ -9,7 +9,7 @@ import re
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
-from commonplace.text.dates import IN_SOME_DAYS, LAST_WEEKDAY
+from commonplace.text.dates import DAY_OF_MONTH, IN_SOME_DAYS, LAST_WEEKDAY
 from commonplace.text.days import days_of_times, times_of, without
 from commonplace.text.languages import STOP_WORDS
 from commonplace.text.query import ParsedQuery
@@ -104,7 +104,7 @@ _COMING = re.compile(
 def _with_coming(times: list[Time], text: str) -> list[Time]:
     """``times`` with the next Monday for "on Monday", unless ``text`` asks for what was.
 
-    "in two days" is a time only where something asks for what will be.
+    So it is with "on the 23rd". "in two days" is a time only where something asks for what will be.
     """
     found: list[Time] = []
     past = bool(times) and _PAST.search(text) is not None
@@ -114,9 +114,16 @@ def _with_coming(times: list[Time], text: str) -> list[Time]:
             continue
         found.append(time)
         first, last = time.days
-        if not past and first == last and re.fullmatch(LAST_WEEKDAY, words):
-            day = (date.fromisoformat(last) + timedelta(7)).isoformat()
-            found.append(time._replace(days=(day, day)))
+        if past or first != last or last[0] == "-":
+            continue
+        day, further = date.fromisoformat(last), map(timedelta, range(1, 63))
+        if re.fullmatch(LAST_WEEKDAY, words):
+            coming = day + timedelta(7)
+        elif re.fullmatch(DAY_OF_MONTH, words):
+            coming = next(day + one for one in further if (day + one).day == day.day)
+        else:
+            continue
+        found.append(time._replace(days=(coming.isoformat(), coming.isoformat())))
     return found
 
 

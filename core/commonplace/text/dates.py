@@ -169,8 +169,8 @@ def _unit(word: str) -> str:
     return next(unit for unit, names in _UNITS.items() if re.fullmatch(names, word))
 
 
-_MONTH_NAMES = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
-_MONTHS = {name: number for number, name in enumerate(_MONTH_NAMES, 1)}
+_SHORT_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec"
+_MONTHS = {name: number for number, name in enumerate(_SHORT_MONTHS.split(), 1)}
 _MONTH = (
     "(jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|"
     "sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
@@ -204,10 +204,10 @@ def _given(match: re.Match[str]) -> list[str]:
     return [group for group in match.groups() if group]
 
 
-def _counted(today: date, match: re.Match[str]) -> Days:
-    """A day some days ago; of what is some weeks, months or years ago, the days about it."""
+def _counted(today: date, match: re.Match[str], *, ahead: bool = False) -> Days:
+    """A day some days ago, or ahead; the days about what is weeks, months or years off."""
     number, unit = _given(match)
-    count, unit = _number(number), _unit(unit)
+    count, unit = _number(number) * (-1 if ahead else 1), _unit(unit)
     if unit == "w":
         day = today - timedelta(7 * count)
         return day - timedelta(3), day + timedelta(3)
@@ -218,16 +218,20 @@ def _counted(today: date, match: re.Match[str]) -> Days:
     return _one_day(today, count)
 
 
-def _ahead(today: date, match: re.Match[str]) -> Days:
-    """As far in the coming days as :func:`_counted` is in the past ones."""
+def _until_then(today: date, match: re.Match[str]) -> Days:
+    """From today on; a month counts as 30 days."""
     number, unit = _given(match)
-    count, unit = _number(number), _unit(unit)
-    if unit == "d":
-        return _one_day(today, -count)
-    if unit == "w":
-        day = today + timedelta(7 * count)
-        return day - timedelta(3), day + timedelta(3)
-    return _whole_month(today, -count) if unit == "m" else _year(today.year + count)
+    return today, today + timedelta(
+        _number(number) * {"d": 1, "w": 7, "m": 30, "y": 365}[_unit(unit)]
+    )
+
+
+def _day_of_month(today: date, match: re.Match[str]) -> Days:
+    """The last day of that number that has come."""
+    number = int(_given(match)[0])
+    return next(
+        (day, day) for day, _ in map(partial(_one_day, today), range(62)) if day.day == number
+    )
 
 
 def _numbered_week(today: date, match: re.Match[str]) -> Days:
@@ -330,7 +334,9 @@ _RELATIVE: list[_Form] = [
     *_relative_forms(),
 ]
 _ASKED: list[_Form] = [
-    (words.AHEAD, _ahead),
+    (words.AHEAD, partial(_counted, ahead=True)),
+    (words.UNTIL_THEN, _until_then),
+    (words.DAY_OF_MONTH, _day_of_month),
     (words.UPCOMING, lambda today, _: (today, today + timedelta(30))),
 ]
 _UNIT = "|".join(_UNITS.values())
@@ -361,6 +367,9 @@ IN_SOME_DAYS = _any_of(words.AHEAD)
 
 LAST_WEEKDAY = _any_of(words.WEEKDAY_LAST)
 """A pattern of "on Monday", which may mean the last one or, beside other words, the next one."""
+
+DAY_OF_MONTH = _any_of(words.DAY_OF_MONTH)
+"""A pattern of "on the 23rd", which may mean the last one or the next one."""
 
 KEPT = (
     f"{LAST_WEEKDAY}|{words.BARE_WEEKDAY}"

@@ -36,13 +36,18 @@ class DayNames:
     def __init__(self, days: Sequence[Days], *, coming: bool = False) -> None:
         self._spans = [dates_of(one) for one in days if one[0][0] != "-"]
         self._coming = max(self._spans, default=None) if coming else None
-        spelled = [part for one in days for part in _spelled(one)]
-        self._spelled = re.compile("|".join(spelled), re.IGNORECASE) if spelled else None
+        self._spelled = [
+            (hints, re.compile("|".join(patterns)))
+            for one in days
+            for hints, patterns in _spelled(one)
+        ]
 
     def __call__(self, text: str, day: str | None) -> bool:
         """``text``, of ``day`` (ISO) where it has one: words as "tomorrow" are seen from there."""
-        if self._spelled is not None and self._spelled.search(text):
-            return True
+        lowered = text.lower()
+        for hints, spelled in self._spelled:
+            if any(map(lowered.__contains__, hints)) and spelled.search(lowered):
+                return True
         return day is not None and any(
             pattern.search(text) is not None
             for span in self._spans
@@ -77,8 +82,11 @@ def _next(weekday: int) -> frozenset[str]:
     return frozenset((f"{before}-{name}", f"{name}-(?:prochain|que-viene|prossim[oa])"))
 
 
-def _spelled(days: Days) -> Iterator[str]:
-    """Patterns of how the days of one time are written out."""
+def _spelled(days: Days) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
+    """How the days of one time are written out in lower case: hints and patterns.
+
+    A text that matches one of the patterns has one of the hints, which takes less time to see.
+    """
     first, last = dates_of(days)
     length = (last - first).days + 1
     if length > _MONTH:
@@ -89,25 +97,40 @@ def _spelled(days: Days) -> Iterator[str]:
         year = r"\d{4}" if days[0][0] == "-" else str(day.year)
         named.setdefault((year, day.month), []).append(day.day)
     for (year, month), numbers in named.items():
+        names, by_number = MONTHS[month], (f"-{month:02}", f"{month}.", "月", "월")
         of_another_year = rf"(?!,?\s+(?!{year})(?:19|20)\d\d)"
-        name, number = f"(?:{'|'.join(MONTHS[month])})", f"(?:{'|'.join(map(str, numbers))})"
+        name, number = f"(?:{'|'.join(names)})", f"(?:{'|'.join(map(str, numbers))})"
         if length > _WEEK:
-            sure = [name for name in MONTHS[month] if name not in AMBIGUOUS]
-            yield rf"\b(?:{'|'.join(sure)})\b\.?{of_another_year}"
-            yield rf"\b{name}\.?\s+\d\d?(?!\d){of_another_year}"
-            yield rf"\b(?:in|of|by|until|since|en|de)\s+{name}\b{of_another_year}"
-            yield rf"\d(?:st|nd|rd|th|\.)?(?:\s+of)?\s+{name}\b{of_another_year}"
-            yield rf"(?<!\d){year}-{month:02}(?!\d)"
-            yield rf"(?<!\d)0?{month}\s*[月월]"
+            sure = [name for name in names if name not in AMBIGUOUS]
+            yield (
+                names,
+                (
+                    rf"\b(?:{'|'.join(sure)})\b\.?{of_another_year}",
+                    rf"\b{name}\.?\s+\d\d?(?!\d){of_another_year}",
+                    rf"\b(?:in|of|by|until|since|en|de)\s+{name}\b{of_another_year}",
+                    rf"\d(?:st|nd|rd|th|\.)?(?:\s+of)?\s+{name}\b{of_another_year}",
+                ),
+            )
+            yield by_number, (rf"(?<!\d){year}-{month:02}(?!\d)", rf"(?<!\d)0?{month}\s*[月월]")
             continue
         padded, of = f"0?{number}", r"(?:\s+(?:of|de|del))?"
-        yield rf"(?<![\w.:/]){padded}(?:st|nd|rd|th|\.)?{of}\s+{name}\b{of_another_year}"
-        yield rf"\b{name}\.?\s+{padded}(?:st|nd|rd|th)?(?![\w:]){of_another_year}"
-        yield rf"(?<!\d){year}-{month:02}-{padded}(?!\d)"
-        # "3.11." by itself may be a version at the end of a sentence.
-        yield rf"(?<![\w.]){padded}\.\s?0?{month}\.\s?{year}"
-        yield rf"\b(?:am|vom|zum|bis|seit|den|dem|der)\s+{padded}\.\s?0?{month}\.(?!\s?\d)"
-        yield rf"(?<!\d)0?{month}\s*[月월]\s*{padded}\s*[日号號일]"
+        yield (
+            names,
+            (
+                rf"(?<![\w.:/]){padded}(?:st|nd|rd|th|\.)?{of}\s+{name}\b{of_another_year}",
+                rf"\b{name}\.?\s+{padded}(?:st|nd|rd|th)?(?![\w:]){of_another_year}",
+            ),
+        )
+        yield (
+            by_number,
+            (
+                rf"(?<!\d){year}-{month:02}-{padded}(?!\d)",
+                # "3.11." by itself may be a version at the end of a sentence.
+                rf"(?<![\w.]){padded}\.\s?0?{month}\.\s?{year}",
+                rf"\b(?:am|vom|zum|bis|seit|den|dem|der)\s+{padded}\.\s?0?{month}\.(?!\s?\d)",
+                rf"(?<!\d)0?{month}\s*[月월]\s*{padded}\s*[日号號일]",
+            ),
+        )
 
 
 @lru_cache(maxsize=256)

@@ -51,6 +51,8 @@ _PARTS = {
     r"(?:third|3rd|dritte[nr]?)-(?:week|woche)-(?:of|in|im|des)": (15, 21),
     r"(?:last|letzte[nr]?)-(?:week|woche)-(?:of|in|im|des)": (25, 31),
 }
+_OF_A_YEAR = {10: ("01-01", "04-30"), 20: ("05-01", "08-31"), 31: ("09-01", "12-31")}
+"""The part of a year that such a word means, by the last day that it means in a month."""
 _UNTIL = r"\s*(?:[-–—]|to|until|till|through|bis|au|al?)\s*(?:the\s+)?"
 _FROM = r"\b(?:from|between|vom?|zwischen|entre|du|del|dal|desde)\s+(?:the\s+|el\s+|le\s+|dem\s+)?"
 
@@ -99,6 +101,11 @@ def refined(time: Time, text: str) -> Time:
             until_day = _other_day(last, until[1])
             widened = time._replace(end=until.end(), days=(first, until_day))
             return widened if until_day > last else time
+    elif first[4:] == "-01-01" and last[4:] == "-12-31":
+        for pattern, _, end_day in _parts():
+            if end_day in _OF_A_YEAR and pattern.search(text, start, end - len("2024")):
+                begin_month, end_month = _OF_A_YEAR[end_day]
+                return time._replace(days=(f"{first[:4]}-{begin_month}", f"{last[:4]}-{end_month}"))
     elif first != last and first[-2:] == "01" and first[:-2] == last[:-2]:
         name = re.search(r"[^\W\d]+\.?(?:,?\s+(?:of\s+|de\s+|del\s+)?\d{4})?$", text[start:end])
         at = start + name.start() if name else start
@@ -139,8 +146,18 @@ _BESIDE = (
 )
 
 
+@cache
+def _until_weekday() -> re.Pattern[str]:
+    return re.compile(rf"{_UNTIL}({'|'.join(WEEKDAYS)})\b", re.IGNORECASE)
+
+
 def _weekday_of(time: Time, text: str) -> Time:
     start, end = time.start, time.end
+    first = text[start:end].rpartition(" ")[2].lower()
+    if first in WEEKDAYS and (until := _until_weekday().match(text, end)):
+        begin = date.fromisoformat(time.days[0])
+        last = begin + timedelta((WEEKDAYS[until[1].lower()] - begin.weekday()) % _WEEK)
+        return time._replace(end=until.end(), days=(begin.isoformat(), last.isoformat()))
     if time.days[0][0] == "-" or time.days[0] == time.days[1]:
         return time
     behind, before = _BESIDE[0].match(text, end), _BESIDE[1].search(text, 0, start)

@@ -164,7 +164,7 @@ _R = "(понедельник|вторник|среду|четверг|пятн�
 # The last day of that name that has come, today too; the one before today; the next one.
 WEEKDAY_LAST = f"""
 (?:on|since|this|until|by|from)-{_E}
-(?:am|seit|bis|{_THIS_G})-{_G}
+(?:am|seit|bis|von|{_THIS_G})-{_G}
 (?:depuis|ce|jusqu['’]à)-{_F}
 (?:el|este|desde-el|hasta-el)-{_S}
 (?:questo|da)-{_I}
@@ -259,6 +259,11 @@ há-{_N}-{_U} {_N}-{_U}-atrás
 {_C}{_W}(?:前|以前|之前)(?![端台面])
 {_C}-?{_W}-?전
 """
+# A day of a month by its number alone: (number).
+DAY_OF_MONTH = r"""
+on-the-([1-9]|[12]\d|3[01])(?:st|nd|rd|th)(?=[?!.,;]|\Z|[\s-]+(?:i|we|he|she|they|you|did|was|were|at|in)\b)
+am-([1-9]|[12]\d|3[01])\.(?=[?!,;]|\Z)
+"""
 KOREAN_DAYS = {"하루": 1, "이틀": 2, "사흘": 3, "나흘": 4, "열흘": 10, "일주일": 7}
 KOREAN_AGO = "(하루|이틀|사흘|나흘|열흘|일주일)-?전"
 # All days from so many days, weeks, months or years ago to today: (number, unit), or (unit).
@@ -283,6 +288,16 @@ dans-{_N}-{_U}
 через-{_N}-{_U}
 {_C}{_W}(?:后|後|以后|之后)(?![端台缀綴面续續])
 {_C}-?{_W}-?(?:후|뒤)
+"""
+# All days from today to so many days, weeks, months or years ahead: (number, unit).
+UNTIL_THEN = rf"""
+(?:(?:in|over|during|within)-)?(?:the-)?(?:next|coming)-{_N}-(?:of-)?{_U}
+(?:in-)?(?:den-|die-)?(?:nächsten|kommenden)-{_N}-{_U}
+(?:dans-)?(?:l?es-)?{_N}-prochain(?:e?s)-{_U}
+(?:(?:en-)?l[oa]s-)?próxim[oa]s-{_N}-{_U}
+(?:nei-|nelle-)?prossim[ei]-{_N}-{_U}
+(?:接下来|接下來|未来|未來|今后|今後)の?{_C}{_W}[间間]?
+(?:앞으로|다음)-?{_C}-?{_W}(?:간|동안)?
 """
 # The month that begins today.
 UPCOMING = """

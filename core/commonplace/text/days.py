@@ -65,7 +65,10 @@ _WITHIN = (
     "|anfang|mitte|ende|seit|bis|ab|в"
 )
 _BEFORE = rf"(?P<before>{_WITHIN}|of|by|last|this|next|mois\s+de)"
-_IN_A_YEAR = r"in|during|im\s+jahre?|en|em|nel|в"
+_IN_A_YEAR = (
+    r"in|during|im\s+jahre?|en|em|nel|в|early|late|mid|(?:beginning|start|middle|end)\s+of|anfang"
+    r"|mitte|ende|début|fin|(?:principios|mediados|finales)\s+de|inizio|metà|fine"
+)
 # What may stand before "3 may" where that is a day.
 _ON = re.compile(
     r"\b(?:on|of|since|until|till|by|before|after|from|am|vom|bis|seit|le|du|au|el|del|al|il)\s+$",
@@ -241,7 +244,7 @@ def _calendar_pattern() -> re.Pattern[str]:
         rf"(?P<m___________>{thai})\.?{era}",
         rf"(?P<m____________>{'|'.join(_THAI_MONTHS)})",
         # "in 2000 steps" is no year.
-        rf"\b(?:{_IN_A_YEAR})\s+{year}(?![\w/.:-]*\d)(?!\s+(?!was|is|has|does)[a-z]*s\b)",
+        rf"\b(?:{_IN_A_YEAR})[\s-]+{year}(?![\w/.:-]*\d)(?!\s+(?!was|is|has|does)[a-z]*s\b)",
         rf"(?<!\d){year}\s*[年년](?!\s*\d)",
     )
     # A group's name stands once in a pattern: those of later forms end in more underscores.

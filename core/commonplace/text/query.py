@@ -125,8 +125,11 @@ l'été automne hiver primavera verano otoño invierno estate autunno inverno ve
 осенью зимой 봄에 여름에 가을에 겨울에
 """
 SEEN = [time.replace("_", " ") for time in _SEEN_LISTED.split()]
-_BEFORE_A_YEAR = (" in ", " during ", " en ", " em ", " nel ", " jahr", " в ")
-_BEFORE_A_DAY = (" am ", " vom ", " zum ", " bis ", " seit ", " den ", " dem ", " der ")
+_BEFORE_A_DATE = (
+    *(" in ", " during ", " early ", " late ", " mid", " of ", " am ", " vom ", " zum ", " bis "),
+    *(" seit ", " den ", " dem ", " der ", " jahr", " anfang ", " ende ", " en ", " em ", " nel "),
+    *(" début ", " fin", " de ", " inizio ", " metà ", " в "),
+)
 _TIMES = [*_MONTHS_LISTED.split(), *SEEN]
 
 
@@ -136,8 +139,8 @@ def may_name_days(text: str) -> bool:
     # Versions and paths have dots, slashes and digits, too, but seldom a year beside them.
     year = "19" in lowered or "20" in lowered
     parted = "-" in lowered or (year and ("/" in lowered or lowered.count(".") > 1))
-    parted |= year and any(map(lowered.__contains__, _BEFORE_A_YEAR))
-    parted |= lowered.count(".") > 1 and any(map(lowered.__contains__, _BEFORE_A_DAY))
+    if year or lowered.count(".") > 1:
+        parted |= any(map(lowered.__contains__, _BEFORE_A_DATE))
     return (parted and any(map(str.isdigit, lowered))) or any(map(lowered.__contains__, _TIMES))
 
 

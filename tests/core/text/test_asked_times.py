@@ -81,6 +81,23 @@ def test_coming_days_are_looked_for_by_their_dates() -> None:
     assert {"novemb", "decemb"} <= {*_keyword("upcoming visits")[0].coming}
 
 
+@pytest.mark.parametrize(
+    ("text", "last"),
+    [
+        ("what is due in the next 5 days", "2026-11-28"),
+        ("the next two weeks", "2026-12-07"),
+        ("was steht in den nächsten drei Tagen an", "2026-11-26"),
+        ("qué hay en los próximos 5 días", "2026-11-28"),
+        ("未来三天有什么安排", "2026-11-26"),
+        ("今後の3日間の予定", "2026-11-26"),
+    ],
+)
+def test_the_next_days_begin_today(text: str, last: str) -> None:
+    keyword, _ = _keyword(text)
+    assert keyword.days == (("2026-11-23", last),)
+    assert last[-2:].lstrip("0") in keyword.coming
+
+
 def test_how_long_something_took_is_no_time() -> None:
     assert _keyword("how was it fixed in two days")[0].days == ()
     assert _keyword("do refresh tokens expire in 30 days")[0].days == ()
@@ -101,6 +118,10 @@ def test_how_long_something_took_is_no_time() -> None:
         ("who takes the pager next Wednesday", ["2026-11-25"]),
         ("anything new since Wednesday", ["2026-11-18"]),
         ("who takes the pager last Wednesday", ["2026-11-18"]),
+        ("who takes the pager on the 23rd?", ["2026-11-23", "2026-12-23"]),
+        ("was steht an am 30.?", ["2026-10-30", "2026-11-30"]),
+        ("who comes on the 31st", ["2026-10-31", "2026-12-31"]),
+        ("who called on the 23rd?", ["2026-11-23"]),
     ],
 )
 def test_a_weekday_is_the_last_one_and_the_next_one_unless_one_asks_for_what_was(

@@ -40,6 +40,12 @@ TODAY = date(2026, 11, 27)  # a Friday
         ("last November", ("2025-11-01", "2025-11-30")),
         ("next March", ("2027-03-01", "2027-03-31")),
         ("March last year", ("2025-03-01", "2025-03-31")),
+        ("what did we plan in early 2024", ("2024-01-01", "2024-04-30")),
+        ("mid-2024", ("2024-05-01", "2024-08-31")),
+        ("Ende 2025", ("2025-09-01", "2025-12-31")),
+        ("from Monday to Thursday", ("2026-11-23", "2026-11-26")),
+        ("von Montag bis Mittwoch", ("2026-11-23", "2026-11-25")),
+        ("last Tuesday until Sunday", ("2026-11-24", "2026-11-29")),
     ],
 )
 def test_a_time_is_as_long_as_what_stands_about_it_says(text: str, days: Days) -> None:
@@ -58,6 +64,8 @@ def test_a_time_is_as_long_as_what_stands_about_it_says(text: str, days: Days) -
         ("the week of 3 August", ("-08-03", "-08-03")),
         ("the end of the sprint in October", ("-10-01", "-10-31")),
         ("Dec 2 at 14:00", ("-12-02", "-12-02")),
+        ("in 2025", ("2025-01-01", "2025-12-31")),
+        ("from Monday to the end", ("2026-11-23", "2026-11-23")),
         ("Nov 3 - 10:30", ("-11-03", "-11-03")),
     ],
 )

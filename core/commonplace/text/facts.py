@@ -319,11 +319,31 @@ def without_value(line: str) -> tuple[Fact, str]:
     text = _valued().sub(r"\1", text)
     if (stated := statement_of(text) or _short_statement(line, text)) is not None:
         return stated
-    numbers = list(NUMBER.finditer(text)) if _DIGIT.search(text) else []
-    value = numbers[0] if len(numbers) == 1 else numbers and value_of(text)
-    if not value:
+    value = _value_in(text) if _DIGIT.search(text) else None
+    if value is None:
         return _tokens(text), ""
     return (_tokens(text[: value.start()]), _tokens(text[value.end() :])), value[0]
+
+
+_OF_A_NAME = re.compile(r"(?:#|[^\W\d_][^\W_]*-)\Z")
+_LONG = 4
+"""Digits from which on a number in the midst of a line is taken for a name ..."""
+_DOTS = 3
+"""... and the dots of an address."""
+
+
+def _value_in(text: str) -> re.Match[str] | None:
+    """The only number of a line, or that of :func:`value_of`, unless it is a name.
+
+    PAY-1432, #812 and the customer 40112 are names: lines of two such are two facts.
+    """
+    numbers = list(NUMBER.finditer(text))
+    stated = value_of(text)
+    value = numbers[0] if len(numbers) == 1 else stated
+    if value is None or _OF_A_NAME.search(text, 0, value.start()):
+        return None
+    is_name = value[0].count(".") == _DOTS or (value[0].isdigit() and len(value[0]) >= _LONG)
+    return None if stated is None and is_name else value
 
 
 @cache

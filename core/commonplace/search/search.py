@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from commonplace.config.defaults import RANKERS
 from commonplace.config.settings import chain_of
-from commonplace.errors import DeclinedError, UnavailableError, reason_of
 from commonplace.host.border import failures_of, make_rankers
 from commonplace.model.search import (
     ArmFacts,
@@ -27,7 +26,8 @@ from commonplace.protocols.contexts import MOST_HITS, FurtherHits, RankContext, 
 from commonplace.resilience.deadline import NEVER
 from commonplace.search.choosing import Folding, left_out, neighbours, passing
 from commonplace.search.presenting import hits_of, none_of, unknown_note, unknown_sources
-from commonplace.text.query import may_name_days, parse_query, shown_filters
+from commonplace.text.languages import may_name_days
+from commonplace.text.query import parse_query, shown_filters
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -171,18 +171,11 @@ class Searcher:
         filtered = where != Where() or bool(query.keyword.must_not)
         none = none_of(search.freshness, filtered=filtered)
         near: tuple[str, ...] = ()
-        strict = bool(request.phrases) or self._profile != "compat"
-        by_words = [arm for arm in arms if arm.kind != "cosine"]  # vectors alone were filtered, too
-        found = any(arm.found for arm in by_words or arms)
-        if query.keyword.must and strict and not found:
-            # Questions quote things too: what no note holds word for word is no reason for silence.
-            loose = query._replace(keyword=query.keyword._replace(must=()))
-            try:
-                arms, query = search.ask(loose, where=where, limit=request.wide), loose
-                if request.phrases and any(arm.found for arm in arms):
-                    near = (f"{none} has the quoted words side by side; shown is what comes near",)
-            except (UnavailableError, DeclinedError) as error:  # the first answer holds
-                near = (f"{none} has all of this; what comes near is missing: {reason_of(error)}",)
+        if query.keyword.must and (request.phrases or self._profile != "compat"):
+            from commonplace.search.unknown import without_quotes
+
+            ask = partial(search.ask, where=where, limit=request.wide)
+            query, arms, near = without_quotes(query, arms, ask, none, quoted=request.phrases)
         notes += tuple(unknown_sources(arms, request.sources, self._sources))
         notes += (*[note for arm in arms for note in (arm.note, arm.incomplete) if note], *near)
         unknown: tuple[UnknownWord, ...] = ()

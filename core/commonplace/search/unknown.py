@@ -1,7 +1,7 @@
-"""The words of a query that no note has: named, with what was meant, and searched for otherwise.
+"""What a query asks for that no note has: named, with what was meant, and searched for otherwise.
 
 A word may be in the notes in parts, or as a part: for "Hausratversicherung" they have "Hausrat",
-for "forcepush" both words, for "post mortem" one. Imported where a search lacks a word.
+for "forcepush" both words, for "post mortem" one. Imported where a search lacks a word, or quotes.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from commonplace.errors import DeclinedError, UnavailableError
+from commonplace.errors import DeclinedError, UnavailableError, reason_of
 from commonplace.model.search import KeywordQuery, UnknownWord
 from commonplace.text.languages import STOP_WORDS, english_levels
 from commonplace.text.tokens import has_unspaced, identifier_parts
@@ -217,3 +217,46 @@ def _at_one_remove(word: str) -> Iterator[str]:
     yield from (word[:i] + letter + word[i:] for i in (*places, len(word)) for letter in _LETTERS)
     yield from (word[:i] + letter + word[i + 1 :] for i in places for letter in _LETTERS)
     yield from (word[:i] + word[i + 1 :] for i in places)
+
+
+_PASTED = 4
+"""Words beside a quoted one from which on a query may be a message that has quotes itself."""
+_LITTLE = 0.5
+"""The share of what others have, below which what has the quoted words is not all that is shown."""
+
+
+def without_quotes(
+    query: Query,
+    arms: tuple[Arm, ...],
+    ask: Callable[[Query], tuple[Arm, ...]],
+    none: str,
+    *,
+    quoted: Sequence[str],
+) -> tuple[Query, tuple[Arm, ...], tuple[str, ...]]:
+    """Ask once more without what must be there, if nothing or hardly anything has it; and a note.
+
+    Questions quote things, too, and so do messages that are pasted: what no note holds word for
+    word is no reason for silence. ``none`` names the notes that were looked through.
+    """
+    by_words = [arm for arm in arms if arm.kind != "cosine"]  # vectors alone were filtered, too
+    found = any(arm.found for arm in by_words or arms)
+    if found and len(query.words.split()) < _PASTED:
+        return query, arms, ()
+    loose = query._replace(keyword=query.keyword._replace(must=()))
+    try:
+        others = ask(loose)
+    except (UnavailableError, DeclinedError) as error:  # the first answer holds
+        missing = f"{none} has all of this; what comes near is missing: {reason_of(error)}"
+        return query, arms, () if found else (missing,)
+    if found and _evidence(arms) >= _LITTLE * _evidence(others):
+        return query, arms, ()
+    near = f"{none} has the quoted words side by side; shown is what comes near"
+    if found:
+        near = "shown is what comes near, too: what has the quoted words has little else of this"
+    return loose, others, (near,) if quoted and any(arm.found for arm in others) else ()
+
+
+def _evidence(arms: Iterable[Arm]) -> float:
+    """The most that a hit by words has."""
+    by_words = (arm.found for arm in arms if arm.kind != "cosine")
+    return max((item.evidence or 0.0 for found in by_words for item in found), default=0.0)

@@ -1,6 +1,6 @@
 """What a query asks of the times that it names: for what else it asks, and for which days.
 
-Imported only for a query that may name a time; see :func:`may_name_days` in ``query.py``.
+Imported only for a query that may name a time; see :func:`may_name_days` in ``languages.py``.
 """
 
 from __future__ import annotations

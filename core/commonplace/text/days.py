@@ -1,6 +1,6 @@
 """The times that the words of a question name: "in May", "on 3 May 2023", "last week", 上周.
 
-Imported only for a query that may name one; see :func:`may_name_days` in ``query.py``.
+Imported only for a query that may name one; see :func:`may_name_days` in ``languages.py``.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 from commonplace.text.dates import ASKED, KEPT, RELATIVE, seen_from
 from commonplace.text.day_spans import Time, narrowed, refined
 from commonplace.text.day_words import BARE_WEEKDAY, WEEKDAYS
-from commonplace.text.languages import STOP_WORDS
-from commonplace.text.query import SEEN
+from commonplace.text.languages import SEEN, STOP_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

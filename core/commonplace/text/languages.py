@@ -1,8 +1,12 @@
-"""What is known of languages: letters, marks, frequent words, forms and spellings of a word."""
+"""What is known of languages: letters, marks, frequent words, forms and spellings of a word.
+
+Also which words may name a time.
+"""
 
 from __future__ import annotations
 
 from functools import cache, lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -322,3 +326,44 @@ def asks_for_several(text: str) -> bool:
     lowered = text.lower()
     words = [word.strip(_MARKS_BESIDE) for word in lowered.split()]
     return not _SEVERAL.isdisjoint(words) or any(map(lowered.__contains__, _SEVERAL_PHRASES))
+
+
+# Some are parts of other words: they only tell which queries need a closer look. "_" is a space.
+_MONTHS_LISTED = """
+jan feb mar apr may mai jun jul aug sep oct okt nov dec dez abr set out dic avr fév mär jui aoû déc
+jän ener genn magg giug lugl ago ott янв фев мар апр май мая мае июн июл авг сен окт ноя дек
+มกรา กุมภา มีนา เมษา พฤษภา มิถุนา กรกฎา สิงหา กันยา ตุลา พฤศจิกา ธันวา .ค .พ .ย
+"""
+_SEEN_LISTED = """
+day tomorrow night morning week month quarter year last past q1 q2 q3 q4 heute gestern morgen woche
+monat jahr tagen einem_tag ntag nstag rstag eitag mstag nabend mittwoch hier aujourd soir matin midi
+nuit nacht mois trimestre année jours _ans il_y_a ndi rdi credi eudi medi manche ayer antier hoy
+esta_ mañana semana _mes año días lunes miérc jueves viernes sábad oggi ieri domani mattina stasera
+mese mesi anno anni giorn edì sabato ontem hoje manhã mês ano dias segunda terça quarta quinta sexta
+вчера завтра недел месяц год лет дней дня день понед вторн сред четв пятн суббот воскр 年 月 周 週
+星期 天 日 礼拜 禮拜 晚 晩 早 夜 朝 曜 季度 きょう けさ きのう ゆうべ おとと あした あさって 오늘
+어제 그저께 그제 그끄저께 모레 밤 주 달 해 년 일 전 วัน เมื่อ สัปดาห์ เดือน ปี พรุ่ง ago demain semain settim
+_kw upcoming coming_up anstehend bevorsteh venir próxim prossim 即将 今後 다가 spring summer autumn
+in_fall the_fall last_fall this_fall fall_20 winter frühling frühjahr sommer herbst printemps _été
+l'été automne hiver primavera verano otoño invierno estate autunno inverno verão outono весной
+осенью зимой 봄에 여름에 가을에 겨울에
+"""
+SEEN = [time.replace("_", " ") for time in _SEEN_LISTED.split()]
+_BEFORE_A_DATE = (
+    *(" in ", " during ", " early ", " late ", " mid", " of ", " am ", " vom ", " zum ", " bis "),
+    *(" seit ", " den ", " dem ", " der ", " jahr", " anfang ", " ende ", " en ", " em ", " nel "),
+    *(" début ", " fin", " de ", " inizio ", " metà ", " в "),
+)
+_TIMES = [*_MONTHS_LISTED.split(), *SEEN]
+
+
+def may_name_days(text: str) -> bool:
+    """Whether a query may name a time; where it is sure not to, a module need not be imported."""
+    lowered = f" {text.lower()}"
+    numbers = lowered.split("-") if "-" in lowered else ()
+    parted = any(a[-1:].isdigit() and b[:1].isdigit() for a, b in pairwise(numbers))
+    # Versions and paths have dots, slashes and digits, too, but seldom a year beside them.
+    year, dots = "19" in lowered or "20" in lowered, lowered.count(".") > 1
+    parted |= year and ("/" in lowered or dots)
+    parted |= (year or dots) and any(map(lowered.__contains__, _BEFORE_A_DATE))
+    return parted or any(map(lowered.__contains__, _TIMES))

@@ -104,45 +104,6 @@ _CLOSING = {'"': '"', "“": "”", "„": "“", "«": "»", "「": "」", "『
 # Without one of these, a query is plain words: most are, and need no pattern compiled.
 _MARKS_OF_OPERATORS = (*_CLOSING, "-", ":", "：", "OR")
 
-# Some are parts of other words: they only tell which queries need a closer look. "_" is a space.
-_MONTHS_LISTED = """
-jan feb mar apr may mai jun jul aug sep oct okt nov dec dez abr set out dic avr fév mär jui aoû déc
-jän ener genn magg giug lugl ago ott янв фев мар апр май мая мае июн июл авг сен окт ноя дек
-มกรา กุมภา มีนา เมษา พฤษภา มิถุนา กรกฎา สิงหา กันยา ตุลา พฤศจิกา ธันวา .ค .พ .ย
-"""
-_SEEN_LISTED = """
-day tomorrow night morning week month quarter year last past q1 q2 q3 q4 heute gestern morgen woche
-monat jahr tagen einem_tag ntag nstag rstag eitag mstag nabend mittwoch hier aujourd soir matin midi
-nuit nacht mois trimestre année jours _ans il_y_a ndi rdi credi eudi medi manche ayer antier hoy
-esta_ mañana semana _mes año días lunes miérc jueves viernes sábad oggi ieri domani mattina stasera
-mese mesi anno anni giorn edì sabato ontem hoje manhã mês ano dias segunda terça quarta quinta sexta
-вчера завтра недел месяц год лет дней дня день понед вторн сред четв пятн суббот воскр 年 月 周 週
-星期 天 日 礼拜 禮拜 晚 晩 早 夜 朝 曜 季度 きょう けさ きのう ゆうべ おとと あした あさって 오늘
-어제 그저께 그제 그끄저께 모레 밤 주 달 해 년 일 전 วัน เมื่อ สัปดาห์ เดือน ปี พรุ่ง ago demain semain settim
-_kw upcoming coming_up anstehend bevorsteh venir próxim prossim 即将 今後 다가 spring summer autumn
-in_fall the_fall last_fall this_fall fall_20 winter frühling frühjahr sommer herbst printemps _été
-l'été automne hiver primavera verano otoño invierno estate autunno inverno verão outono весной
-осенью зимой 봄에 여름에 가을에 겨울에
-"""
-SEEN = [time.replace("_", " ") for time in _SEEN_LISTED.split()]
-_BEFORE_A_DATE = (
-    *(" in ", " during ", " early ", " late ", " mid", " of ", " am ", " vom ", " zum ", " bis "),
-    *(" seit ", " den ", " dem ", " der ", " jahr", " anfang ", " ende ", " en ", " em ", " nel "),
-    *(" début ", " fin", " de ", " inizio ", " metà ", " в "),
-)
-_TIMES = [*_MONTHS_LISTED.split(), *SEEN]
-
-
-def may_name_days(text: str) -> bool:
-    """Whether a query may name a time; where it is sure not to, a module need not be imported."""
-    lowered = f" {text.lower()}"
-    # Versions and paths have dots, slashes and digits, too, but seldom a year beside them.
-    year = "19" in lowered or "20" in lowered
-    parted = "-" in lowered or (year and ("/" in lowered or lowered.count(".") > 1))
-    if year or lowered.count(".") > 1:
-        parted |= any(map(lowered.__contains__, _BEFORE_A_DATE))
-    return (parted and any(map(str.isdigit, lowered))) or any(map(lowered.__contains__, _TIMES))
-
 
 class ParsedQuery(NamedTuple):
     """A query taken apart.
@@ -250,9 +211,8 @@ class _Reader:
             word = match["word"]
             if len(word) > 1 or not word.isascii():
                 self._take(match.start(), match.end(), self._excluded, word)
-            if word.lower().endswith((".md", ".markdown")):
-                path = word if "/" in word else f"**/{word}"
-                self.note(f"-{word} leaves out text with these words, -path:{path} the file")
+                if note := _left_out_by(word, self._text[match.end() :]):
+                    self.note(f"-{word} leaves out {note}")
         return match.end()
 
     def finish(self) -> ParsedQuery:
@@ -367,6 +327,14 @@ def _tag(value: str) -> str:
     return folded_tag(value)
 
 
+def _left_out_by(word: str, behind: str) -> str:
+    if word.lower().endswith((".md", ".markdown")):
+        path = word if "/" in word else f"**/{word}"
+        return f"text with these words, -path:{path} the file"
+    note = f'what has this word: "-{word}" in quotes is searched for'  # options of commands do
+    return note if word.isascii() and behind.lstrip()[:1].isalnum() else ""
+
+
 def _not_understood(no: str, key: str, value: str) -> str:
     note = f"{no}{key}:{value} is not understood, and was left out"
     if key == "source":
@@ -387,7 +355,8 @@ def _operator_pattern() -> re.Pattern[str]:
         r"(?<![^\s(\[（])(?:"
         rf"(?P<minus>-?)(?P<quote>[{''.join(_CLOSING)}])"
         r'|(?P<no>-?)(?P<key>path|source|after|before|tag)[:：](?P<value>"[^"\n]*+"|[^\s"]\S*+)'
-        r"|-(?P<word>(?![\d_])\w\S*+)"
+        # Not what only options of commands have: -Xmx4g, -target=x.
+        r"|-(?P<word>(?![\d_]|\S*[=@]|[^\W\d]*[A-Z][^\W\d]*\d)\w\S*+)"
         r"|-(?P<number>\d{3,})(?=[\s)\]）]|$)"
         r"|(?P<or>OR)(?=\s)"
         r")"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from commonplace.text.days import named_days
-from commonplace.text.query import may_name_days
+from commonplace.text.languages import may_name_days
 
 if TYPE_CHECKING:
     from commonplace.text.day_spans import Days

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from commonplace.text.dates import RELATIVE, days_of
 from commonplace.text.days import is_only_a_time, may_be_seen_from_today, named_days
-from commonplace.text.query import may_name_days
+from commonplace.text.languages import may_name_days
 
 if TYPE_CHECKING:
     from commonplace.text.day_spans import Days

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from commonplace.model.search import Where
+from commonplace.text.languages import may_name_days
 from commonplace.text.query import ParsedQuery, parse_query
 
 
@@ -88,6 +89,27 @@ def test_a_file_after_a_minus_is_words_and_a_note_says_how_it_is_left_out(
     assert (parsed.excluded, parsed.where) == ((word,), Where())
     (note,) = parsed.notes
     assert f"-path:{path} " in note
+
+
+@pytest.mark.parametrize(
+    "text", ["java -Xmx4g settlement", "terraform plan -target=module.vpc", "ssh -oUser=ana host"]
+)
+def test_an_option_of_a_command_is_searched_for(text: str) -> None:
+    assert parse_query(text) == ParsedQuery(text, (text,))
+
+
+def test_a_note_says_what_an_option_leaves_out_that_looks_like_a_word() -> None:
+    parsed = parse_query("go test -race ./quota -run")
+    assert parsed.excluded == ("race", "run")
+    assert parsed.notes == ()
+    (note,) = parse_query("go test -race quota").notes
+    assert note == '-race leaves out what has this word: "-race" in quotes is searched for'
+    assert parse_query('go test "-race" quota').excluded == ()
+
+
+@pytest.mark.parametrize("text", ["PAY-1432", "java -Xmx4g", "v2.31.4", "ORA-00942", "a-b-c"])
+def test_what_has_hyphens_or_dots_names_no_day(text: str) -> None:
+    assert not may_name_days(text)
 
 
 def test_a_number_after_a_minus_is_searched_for_and_a_note_says_so() -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from commonplace.cli.context import Context
-    from commonplace.config.change import Change
+    from commonplace.config.change import ConfigChange
     from commonplace.config.reading import Found
     from commonplace.config.reports import Explained
     from commonplace.config.resolve import Resolution
@@ -126,7 +126,7 @@ def _change(args: Namespace, context: Context) -> int:
     return 0
 
 
-def _done(change: Change, action: str) -> str:
+def _done(change: ConfigChange, action: str) -> str:
     """What was done, on one line; secrets are not shown."""
     from json import dumps
 
@@ -145,7 +145,7 @@ def _done(change: Change, action: str) -> str:
     return f"Set {change.key} to {shown(change.after)}{was} in {change.file}"
 
 
-def _elsewhere(change: Change, context: Context) -> list[str]:
+def _elsewhere(change: ConfigChange, context: Context) -> list[str]:
     """Where the setting comes from if that is not what was changed."""
     from commonplace.config.reading import key_path
     from commonplace.config.resolve import resolve
@@ -183,7 +183,7 @@ _OF_SEARCHING = re.compile(
 
 
 def _counting_more(
-    resolution: Resolution, change: Change, classes: Callable[[str], type | None]
+    resolution: Resolution, change: ConfigChange, classes: Callable[[str], type | None]
 ) -> Iterator[tuple[str, Found]]:
     """What the settings that were changed are read from, where that is another place.
 

@@ -21,10 +21,10 @@ from commonplace.tools.memory_text import (
     Edit,
     RefusalError,
     checked_command,
+    file_view,
     inserted,
     listing,
     replaced,
-    shown,
 )
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ class MemoryFiles:
             raise RefusalError(f"Unsupported file type for {path}")
         if entry.kind == "missing":
             raise _no_such(path)
-        return shown(path, _decoded(path, self._tree.read(at)), view_range)
+        return file_view(path, _decoded(path, self._tree.read(at)), view_range)
 
     def _create(self, receipts: list[str], *, path: str, file_text: str) -> str:
         at, entry = self._locate(path)

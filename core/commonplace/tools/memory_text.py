@@ -101,7 +101,7 @@ def listing(path: str, size: int, below: Iterable[tuple[str, TreeEntry]]) -> str
     return "\n".join(lines)
 
 
-def shown(path: str, text: str, wanted: Sequence[int] = ()) -> str:
+def file_view(path: str, text: str, wanted: Sequence[int] = ()) -> str:
     """The answer to ``view`` of a file, with numbered lines; ``wanted`` are the first and last.
 
     Lines end at line feeds alone. The last may be -1, which is the end of the file.

@@ -170,7 +170,7 @@ class Changer:
                 base = folder.read(name) if folder is not None else None
         except OSError as error:
             raise unavailable(error, target.path) from error
-        return self._entry(target, change, base, plan(base)).shown.replace(id="")
+        return self._entry(target, change, base, plan(base)).readable_receipt.replace(id="")
 
     def history(self, *, settled: bool = False) -> History:
         """All changes; ``settled`` first finds out whether the last one was made.
@@ -232,9 +232,9 @@ class Changer:
         proposal = plan(base)
         entry = self._entry(target, change, base, proposal)
         if entry.was == entry.becomes:
-            return entry.shown.replace(id="")
+            return entry.readable_receipt.replace(id="")
         failed: list[str] = []
-        if reason := self._veto(entry.shown, failed):
+        if reason := self._veto(entry.readable_receipt, failed):
             raise Refused(f"a plugin refuses this change: {reason}", kind="veto")
         entry = entry.noting(failed)
         with opened_folder(self.workspace, above, make=proposal.data is not None) as folder:
@@ -246,14 +246,14 @@ class Changer:
             except BaseException as error:
                 with suppress(OSError):
                     if self._settle(entry, own=True) and isinstance(error, OSError):
-                        return entry.shown
+                        return entry.readable_receipt
                 raise
             if not made:
-                return entry.shown if self._settle(entry, own=True) else None
+                return entry.readable_receipt if self._settle(entry, own=True) else None
             with suppress(OSError):  # the next writer sees from the files that it was done
                 self.journal.done(entry.receipt.id)
                 folder.delete(_draft(entry))
-        return entry.shown
+        return entry.readable_receipt
 
     def _entry(
         self, target: Target, change: ChangeRequest, base: bytes | None, proposal: Proposal

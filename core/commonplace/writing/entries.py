@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from commonplace.errors import WriteRefusedError, counted
 from commonplace.model.search import cited
 from commonplace.model.tuples import NamedTuple
-from commonplace.writing.notefile import comparable, shown
+from commonplace.writing.notefile import comparable, readable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -167,7 +167,7 @@ def _stripped(line: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    text = shown(text)
+    text = readable(text)
     return repr(text if len(text) <= 400 else f"{text[:400]}…")
 
 
@@ -252,7 +252,7 @@ def similar_entries(lines: Sequence[str], path: str, text: str) -> Iterator[Simi
             continue
         theirs = set(_WORDS(said))
         if len(words) > 2 and len(words & theirs) * 5 >= len(words | theirs) * 4:
-            says = " ".join(shown("".join(run)).split())
+            says = " ".join(readable("".join(run)).split())
             yield Similar(cited(path, start + 1, end), says, exact=False)
 
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from commonplace.dirs import make_private_folder
 from commonplace.model.receipts import ORIGINS, Lines, Receipt, lowest
 from commonplace.model.tuples import NamedTuple
-from commonplace.writing.notefile import comparable, shown, split_lines
+from commonplace.writing.notefile import comparable, readable, split_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -53,12 +53,12 @@ class JournalEntry(NamedTuple):
         return self._replace(receipt=self.receipt.replace(notes=(*self.receipt.notes, *more)))
 
     @property
-    def shown(self) -> Receipt:
+    def readable_receipt(self) -> Receipt:
         """The receipt as readers see it: bytes that are no UTF-8 stand in it as letters."""
         before, after = self.receipt.before, self.receipt.after
         return self.receipt.replace(
-            before=before.replace(text=shown(before.text)),
-            after=after.replace(text=shown(after.text)),
+            before=before.replace(text=readable(before.text)),
+            after=after.replace(text=readable(after.text)),
         )
 
 

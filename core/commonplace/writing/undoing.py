@@ -12,7 +12,7 @@ from commonplace.writing.notefile import (
     NoteFile,
     comparable,
     read_note,
-    shown,
+    readable,
     split_lines,
 )
 
@@ -87,7 +87,7 @@ def undone_note(entries: History, entry: JournalEntry, base: bytes | None) -> by
     size = receipt.after.end - receipt.after.start + 1
     before = split_lines(receipt.before.text)
     if not (exact or note.is_mixed):
-        before = [*map(shown, before)]  # the note may have been converted since
+        before = [*map(readable, before)]  # the note may have been converted since
     above, below = [*note.lines[:at]], note.lines[at + size :]
     if before and above and not above[-1].endswith("\n"):
         above[-1] += note.newline  # what was restored must not become part of that line
@@ -174,7 +174,7 @@ def _changed(entry: JournalEntry, why: str) -> WriteRefusedError:
     receipt = entry.receipt
     return WriteRefusedError(
         f"the change {receipt.id} of {receipt.path} cannot be undone: {why}; it made "
-        f"{shown(receipt.after.text[:400])!r} of {shown(receipt.before.text[:400])!r}",
+        f"{readable(receipt.after.text[:400])!r} of {readable(receipt.before.text[:400])!r}",
         kind="changed",
         hint="undo the later changes first, or edit the note by hand: commonplace journal",
     )

@@ -285,7 +285,7 @@ class Writer:
             raise MemoryClosedError
         stored = None if path is None else self._changer.cited(split_citation(path)[0]).path
         found = [
-            entry.shown
+            entry.readable_receipt
             for entry in reversed(self._changer.history(settled=True))
             if stored is None or entry.receipt.path == stored
         ]

@@ -132,17 +132,17 @@ def _done(change: ConfigChange, action: str) -> str:
 
     from commonplace.cli.streams import printable
 
-    def shown(value: object) -> str:
+    def value_text(value: object) -> str:
         return "(hidden)" if change.secret else printable(dumps(value, ensure_ascii=False))
 
     if not change.changed:
-        state = f"is {shown(change.after)} already" if action == "set" else "is not set"
+        state = f"is {value_text(change.after)} already" if action == "set" else "is not set"
         return f"{change.key} {state} in {change.file}; nothing was changed"
     if action == "unset":
-        was = "" if change.secret else f", which was {shown(change.before)},"
+        was = "" if change.secret else f", which was {value_text(change.before)},"
         return f"Unset {change.key}{was} in {change.file}"
-    was = "" if change.before is None or change.secret else f" (was {shown(change.before)})"
-    return f"Set {change.key} to {shown(change.after)}{was} in {change.file}"
+    was = "" if change.before is None or change.secret else f" (was {value_text(change.before)})"
+    return f"Set {change.key} to {value_text(change.after)}{was} in {change.file}"
 
 
 def _elsewhere(change: ConfigChange, context: Context) -> list[str]:
@@ -286,12 +286,12 @@ def _accesses(host: PluginHost, settings: Settings, env: Mapping[str, str]) -> I
 
 
 def _access(access: Access) -> Iterator[tuple[str, object, str, str]]:
-    from commonplace.config.reports import shown
+    from commonplace.config.reports import masked
 
     headers = dict.fromkeys(access.headers, "(hidden)")
     key = "(hidden)" if access.keys else None
     url_origin = access.address_origin or "default"
-    yield "baseUrl", shown(access.base_url), url_origin, "The address in use."
+    yield "baseUrl", masked(access.base_url), url_origin, "The address in use."
     yield "headers", headers, "configuration" if headers else "default", "Sent there."
     yield "apiKey", key, access.key_origin or "not found", "The key sent there."
 

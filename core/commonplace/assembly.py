@@ -11,7 +11,7 @@ from commonplace.config.defaults import SOURCES, TRANSCRIPTS
 from commonplace.errors import ConfigError, PluginUnavailableError, reason_of
 from commonplace.fallback.backend import Backend
 from commonplace.host.border import foreign_label
-from commonplace.host.registry import Entry
+from commonplace.host.registry import RegistryEntry
 from commonplace.protocols.contexts import (
     Arms,
     ChunkerContext,
@@ -178,7 +178,7 @@ def mounts_of(host: PluginHost, settings: Settings, sources: Sequence[Source]) -
     """The folders that the chain's backends have names for; none of one that fails to say it."""
     found: list[Mount] = []
     for backend, offered in _offered(host, settings):
-        if isinstance(offered, Entry) and offered.registration.mounts is not None:
+        if isinstance(offered, RegistryEntry) and offered.registration.mounts is not None:
             from commonplace.host.guarded import mounts_given
 
             context = _manager_context(host, settings, backend, sources)
@@ -214,7 +214,7 @@ def embeds(
 ) -> bool:
     """Whether anything may be embedded, by a provider or by an engine that sees to it itself."""
     for _, offered in _offered(host, settings):
-        if isinstance(offered, Entry) and offered.role == "manager":
+        if isinstance(offered, RegistryEntry) and offered.role == "manager":
             return True
     return embedding() is not None
 
@@ -248,7 +248,7 @@ def make_sync_service(
 
 def _offered(
     host: PluginHost, settings: Settings
-) -> Iterator[tuple[str, Entry | PluginUnavailableError]]:
+) -> Iterator[tuple[str, RegistryEntry | PluginUnavailableError]]:
     """Each backend of the chain with what is registered, or why it is not available."""
     for backend in settings.backends:
         try:
@@ -260,7 +260,7 @@ def _offered(
 def _permits(host: PluginHost, settings: Settings) -> Iterator[Callable[[Query], None]]:
     for backend, offered in _offered(host, settings):
         section = f"memory.{backend}"
-        if not isinstance(offered, Entry):
+        if not isinstance(offered, RegistryEntry):
             if settings.sections.get(section):
                 from commonplace.host.guarded import refuse_chats
 

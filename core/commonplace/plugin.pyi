@@ -247,6 +247,8 @@ from commonplace.text.facts import own_words as own_words
 from commonplace.text.facts import plain_line as plain_line
 from commonplace.text.facts import prose_lines as prose_lines
 from commonplace.text.facts import statement_of as statement_of
+from commonplace.text.facts import successor_in as successor_in
+from commonplace.text.facts import superseded_in as superseded_in
 from commonplace.text.facts import value_of as value_of
 from commonplace.text.facts import without_aside as without_aside
 from commonplace.text.instructions import instruction_in as instruction_in

@@ -20,6 +20,7 @@ from commonplace.plugin import (
     split_lines,
     statement_of,
     superseded,
+    superseded_in,
     without_aside,
 )
 from commonplace_audit.findings import AuditFinding, diff_of, quoted
@@ -49,7 +50,6 @@ _EVENT = re.compile(
 _ARTICLE = re.compile(r"\A(?:the|an?)\s+(?=\S)")
 _HOUR = re.compile(r"\b0(?=\d:\d\d\b)")
 _VERSION = re.compile(r"\Av(?=\d)")
-_STRUCK = re.compile(r"~~(.+?)~~\s*\(superseded (\d{4}-\d{2}-\d{2})")
 
 
 class Stated(NamedTuple):
@@ -90,9 +90,9 @@ def restated(notes: Sequence[AuditedNote]) -> Iterator[AuditFinding]:
     old: dict[str, tuple[str, str]] = {}
     for note in notes:
         for number, line in prose_lines(note.text):
-            found = _STRUCK.search(line)
-            if found is not None:
-                old[_folded(found[1])] = found[2], f"{note.path}#L{number}"
+            struck, day = superseded_in(line) or ("", "")
+            if struck and day:
+                old[_folded(struck)] = day, f"{note.path}#L{number}"
     if not old:
         return
     for note in notes:

@@ -78,7 +78,6 @@ _STRUCK = r"~~(?=\S)(?:(?!~~).)+~~"
 _PARTS = r"(?<=\w)[.;|]\s+|(?<=\w)\s+[|·]\s+"
 _LISTED = r"[ \t>]*+(?:[-*+]|\d{1,9}[.)])?[ \t]*+(?:\[[ xX]\][ \t]*+)?"
 _STRUCK_LINE = rf"{_LISTED}(?:{_STRUCK}[ \t.,;]*)+(?:\(.*\)[ \t.]*)?(?:<!--.*)?\r?\Z"
-_SUCCESSOR = r"\(superseded \S+ by: (.*?)…?\)[ \t\r]*\Z"
 _SAME = 40
 """Characters by which the successor that a struck line names is known again."""
 
@@ -328,11 +327,13 @@ def is_struck(chunk: StoredChunk, wanted: frozenset[str]) -> bool:
 
 def _successors(lines: dict[int, str], struck: set[int], best: list[int]) -> Iterator[str]:
     """How what replaced the lines ``best`` begins: the last of a run of struck lines names it."""
+    from commonplace.plugin import successor_in
+
     for one in best:
         run = takewhile(struck.__contains__, count(one))
-        named = (_pattern(_SUCCESSOR).search(lines[at]) for at in run)
-        if found := next(filter(None, named), None):
-            yield found[1][:_SAME]
+        named = (successor_in(lines[at]) for at in run)
+        if (begins := next((name for name in named if name is not None), None)) is not None:
+            yield begins[:_SAME]
 
 
 @cache

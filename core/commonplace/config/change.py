@@ -47,7 +47,7 @@ _RESOLVED = {
 """What ``config show`` lists and no key of a file sets, and what sets it."""
 
 
-class Change(NamedTuple):
+class ConfigChange(NamedTuple):
     """A change that was, or would be, made to a file.
 
     ``before`` and ``after`` are values in JSON's types, ``None`` for none; ``changed`` is False if
@@ -103,7 +103,7 @@ class ConfigFile:
             self._read()
         self._data = self._parsed(self._text)
 
-    def set(self, key: str, value: str, *, agent: str = "") -> Change:
+    def set(self, key: str, value: str, *, agent: str = "") -> ConfigChange:
         """Set ``key`` to ``value``: JSON, or plain text; for ``agent`` alone if one is named.
 
         Raises :class:`~commonplace.errors.ConfigError` if there is no such key or the value does
@@ -129,7 +129,9 @@ class ConfigFile:
                 )
             shown = None if before is _MISSING else before
             key, agent = key_path(keys), self._agent_of(keys)
-            return Change(self.path, key, shown, candidate, changed, secret, tuple(notes), agent)
+            return ConfigChange(
+                self.path, key, shown, candidate, changed, secret, tuple(notes), agent
+            )
         hint = "commonplace config show lists every setting with its value"
         if any("must be a list" in words for words in problems):
             # What begins as a list and is none lacks its end, say.
@@ -137,7 +139,7 @@ class ConfigFile:
             hint = f"a list is written '{json.dumps(items, ensure_ascii=False)}'"
         raise ConfigError(f"{key_path(keys)}: {'; '.join(problems)}", hint=hint)
 
-    def unset(self, key: str, *, agent: str = "") -> Change:
+    def unset(self, key: str, *, agent: str = "") -> ConfigChange:
         """Take ``key`` out of the file.
 
         Raises :class:`~commonplace.errors.ConfigError` if there is no such key, and ``OSError`` if
@@ -148,13 +150,13 @@ class ConfigFile:
         if before is _MISSING:
             # A key that was mistyped must not look as if it had been unset.
             self._check_known(keys)
-            return Change(self.path, key_path(keys), None, None, False, False, ())
+            return ConfigChange(self.path, key_path(keys), None, None, False, False, ())
         text = without(self._text, keys)
         if _at(self._parsed(text), keys) is not _MISSING:
             raise self._by_hand(keys)
         self._write(text)
         secret, agent = _is_secret(keys), self._agent_of(keys)
-        return Change(self.path, key_path(keys), before, None, True, secret, (), agent)
+        return ConfigChange(self.path, key_path(keys), before, None, True, secret, (), agent)
 
     def _read(self) -> None:
         try:

@@ -156,14 +156,14 @@ def explain(*, needed: bool = True, **arguments: Unpack[Arguments]) -> tuple[Exp
     return tuple(_explained(resolution, resolution.settings_or_raise(), arguments.get("sections")))
 
 
-def shown(value: object) -> Any:
+def masked(value: object) -> Any:
     """``value`` in JSON's types, without anything that must not be seen."""
     if isinstance(value, Secret):
         return f"({value.origin})"
     if isinstance(value, Mapping):
         return repr(value) if isinstance(value, Opaque) else _parts(value)
     if isinstance(value, list | tuple | set | frozenset):
-        return [shown(item) for item in value]
+        return [masked(item) for item in value]
     if isinstance(value, Group):
         return _parts({name: getattr(value, name) for name in value.fields()})
     if isinstance(value, str):
@@ -175,7 +175,7 @@ def shown(value: object) -> Any:
 def _value(group: object, names: tuple[str, ...], *, veiled: bool) -> Any:
     """The setting of ``names`` in ``group``; ``veiled`` hides a text by its name, if need be."""
     value = reduce(getattr, names, group)
-    return _parts({names[-1]: value})[names[-1]] if veiled else shown(value)
+    return _parts({names[-1]: value})[names[-1]] if veiled else masked(value)
 
 
 def _parts(value: Mapping[Any, object]) -> dict[str, Any]:
@@ -183,7 +183,7 @@ def _parts(value: Mapping[Any, object]) -> dict[str, Any]:
     return {
         str(name): "(hidden)"
         if isinstance(item, str) and TELLTALE.search(str(name))
-        else shown(item)
+        else masked(item)
         for name, item in value.items()
     }
 
@@ -235,7 +235,7 @@ def _explained(
                 about=leaf.setting.about,
             )
     for name in settings.sections.keys() - settings.section_values.keys():
-        yield Explained(key=name, value=shown(settings.sections[name]), origin="not read")
+        yield Explained(key=name, value=masked(settings.sections[name]), origin="not read")
 
 
 def _origin(found: Found | None) -> str:

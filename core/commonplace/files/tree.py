@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Kind = Literal["missing", "file", "folder", "link", "special"]
 
 
-class Entry(NamedTuple):
+class TreeEntry(NamedTuple):
     """What is at a path: its name, what it is, and its size in bytes.
 
     ``missing`` is also what lies below a file; ``link`` also what lies behind a link; ``special``
@@ -44,7 +44,7 @@ class Tree:
     def __init__(self, base: str) -> None:
         self._base = base
 
-    def entry(self, parts: Parts) -> Entry:
+    def entry(self, parts: Parts) -> TreeEntry:
         """What is at ``parts``.
 
         Raises ``OSError`` and ``ValueError`` for names that no file can have.
@@ -55,13 +55,13 @@ class Tree:
             found = os.stat(self._base)
         for depth in range(len(parts)):
             if found is None or not stat.S_ISDIR(found.st_mode):
-                return Entry(name, "missing")
+                return TreeEntry(name, "missing")
             found = _lstat(os.path.join(self._base, *parts[: depth + 1]))
             if found is not None and is_link(found):
-                return Entry(name, "link")
-        return Entry(name, "missing") if found is None else _entry(name, found)
+                return TreeEntry(name, "link")
+        return TreeEntry(name, "missing") if found is None else _entry(name, found)
 
-    def entries(self, parts: Parts) -> list[Entry]:
+    def entries(self, parts: Parts) -> list[TreeEntry]:
         """What is in the folder ``parts``, by name in code point order; empty if it is unreadable.
 
         Raises :class:`~commonplace.errors.PathNotAllowedError` where a link is in the way.
@@ -75,7 +75,7 @@ class Tree:
             return []
         return [_entry(name, facts) for name, facts in sorted(listed)]
 
-    def walk(self, parts: Parts) -> Iterator[tuple[tuple[str, ...], Entry]]:
+    def walk(self, parts: Parts) -> Iterator[tuple[tuple[str, ...], TreeEntry]]:
         """All that is below the folder ``parts``, each folder before what is in it."""
         for entry in self.entries(parts):
             path = (*parts, entry.name)
@@ -123,7 +123,7 @@ def _lstat(path: str) -> os.stat_result | None:
         return None
 
 
-def _entry(name: str, found: os.stat_result) -> Entry:
+def _entry(name: str, found: os.stat_result) -> TreeEntry:
     if is_link(found):
         kind: Kind = "link"
     elif stat.S_ISDIR(found.st_mode):
@@ -132,4 +132,4 @@ def _entry(name: str, found: os.stat_result) -> Entry:
         kind = "file"
     else:
         kind = "special"
-    return Entry(name, kind, found.st_size)
+    return TreeEntry(name, kind, found.st_size)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from commonplace.errors import PluginConflictError, PluginUnavailableError, reason_of
 from commonplace.host.discovery import CALLED, KINDS, Catalogue, check_kind, installed
 from commonplace.host.failures import Failure
-from commonplace.host.registry import Entry, Registry
+from commonplace.host.registry import Registry, RegistryEntry
 from commonplace.host.switches import SAFE, tracer
 from commonplace.resilience.deadline import NEVER
 
@@ -71,7 +71,7 @@ class PluginHost:
 
     # --- one typed method for each kind ---------------------------------------------------------
 
-    def backend(self, id_: str) -> Entry:
+    def backend(self, id_: str) -> RegistryEntry:
         """The backend ``id_``: its role is ``store`` or ``manager``. Raises as :meth:`get` does."""
         return self._entry("backend", id_)
 
@@ -323,7 +323,7 @@ class PluginHost:
             self._found = catalogue, Registry(catalogue, tracer(self._env))
         return self._found
 
-    def _entry(self, kind: str, id_: str) -> Entry:
+    def _entry(self, kind: str, id_: str) -> RegistryEntry:
         check_kind(kind)
         with self._lock:
             catalogue, registry = self._parts()
@@ -332,7 +332,7 @@ class PluginHost:
                 return known
             entry = catalogue.find(kind, id_, registry.ids(kind))
             found = registry.load(entry)
-        if isinstance(found, Entry):
+        if isinstance(found, RegistryEntry):
             return found
         assert isinstance(found, Failure), "only kinds that register nothing load as None"
 

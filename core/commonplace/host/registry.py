@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 
 
-class Entry(NamedTuple):
+class RegistryEntry(NamedTuple):
     """A registration, its role (``store``, ``manager`` or the kind), and the plugin's label.
 
     ``own`` tells that the plugin is of our own distribution.
@@ -106,7 +106,7 @@ class Registry:
         self._pluggy: PluginManager | None = None
         self._plain: dict[str, dict[str, Callable[..., Any]]] = {}
         self._modules: dict[str, object | Failure] = {}
-        self._entries: dict[str, Entry] = {}
+        self._entries: dict[str, RegistryEntry] = {}
         self._outcomes: dict[tuple[str, str], tuple[str, ...] | Failure] = {}
         self._in_process: dict[str, tuple[str, ...]] = {}
 
@@ -128,7 +128,7 @@ class Registry:
         """What each plugin without an entry point registered, as ``kind.id``."""
         return self._in_process
 
-    def get(self, name: str) -> Entry | None:
+    def get(self, name: str) -> RegistryEntry | None:
         """What is registered under ``kind.id`` so far."""
         return self._entries.get(name)
 
@@ -160,7 +160,7 @@ class Registry:
         """Whether the entry point's hook has been called, or its module failed before that."""
         return (entry.kind, entry.module) in self._outcomes
 
-    def load(self, entry: EntryPoint) -> Entry | Failure | None:
+    def load(self, entry: EntryPoint) -> RegistryEntry | Failure | None:
         """What ``entry`` registers, or why it failed; ``None`` where its kind registers nothing."""
         if entry.problem:
             return Failure(entry.problem)
@@ -255,7 +255,7 @@ class Registry:
         if self._manager.has_plugin(name):
             self._manager.unregister(name=name)
 
-    def _adopt(self, plugin: object, name: str) -> dict[str, Entry]:
+    def _adopt(self, plugin: object, name: str) -> dict[str, RegistryEntry]:
         self._admit(plugin, name)
         try:
             return self._collect_all(name)
@@ -263,15 +263,15 @@ class Registry:
             self._dismiss(name)
             raise
 
-    def _collect_all(self, name: str) -> dict[str, Entry]:
+    def _collect_all(self, name: str) -> dict[str, RegistryEntry]:
         if not self.hooks(name):
             raise ValueError("it implements no hook: mark them with commonplace.plugin.hookimpl")
-        collected: dict[str, Entry] = {}
+        collected: dict[str, RegistryEntry] = {}
         for kind in KINDS:
             collected.update(self._collect(kind, name, ""))
         return collected
 
-    def _collect(self, kind: str, plugin: str, module: str) -> dict[str, Entry]:
+    def _collect(self, kind: str, plugin: str, module: str) -> dict[str, RegistryEntry]:
         """Call the plugin's hook of one kind; ``module`` is ``""`` without an entry point."""
         hook = KINDS[kind]
         plain = self._plain.get(plugin)
@@ -302,7 +302,7 @@ class Registry:
                 for id_, (role, part) in registered.items()
             }
         return {
-            f"{kind}.{id_}": Entry(role, registration, label, own=own)
+            f"{kind}.{id_}": RegistryEntry(role, registration, label, own=own)
             for id_, (role, registration) in registered.items()
         }
 

@@ -37,7 +37,7 @@ def block(passages: Sequence[Passage], notes: Sequence[str], *, budget: int) -> 
     half of it to the first passage, of which as much as fits is shown.
     """
     head = DATA_NOTICE if passages else "No passage in memory matches."
-    kept = min(len(shown(passages[0])) + 2, budget // 2) + _TAIL if passages else 0
+    kept = min(len(fenced_passage(passages[0])) + 2, budget // 2) + _TAIL if passages else 0
     head = "\n".join([head, *_first(map(unfenced, notes), budget - len(head) - kept)])
     parts = [head]
     left = budget - len(head) - _TAIL
@@ -82,7 +82,7 @@ def _shortened(passage: Passage, room: int) -> str | None:
     )
 
 
-def shown(passage: Passage) -> str:
+def fenced_passage(passage: Passage) -> str:
     """All of a passage, between tags that it cannot close."""
     return fenced(passage.text.strip() + _source_line(passage), **passage.marks)
 

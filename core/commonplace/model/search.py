@@ -315,9 +315,9 @@ class Hit(Record):
         A line saying that it is data, then the snippet between ``<memory>`` tags that it cannot
         close, with its path, lines, score and trust. ``citations`` adds a ``Source:`` line.
         """
-        from commonplace.model.prompt import DATA_NOTICE, shown
+        from commonplace.model.prompt import DATA_NOTICE, fenced_passage
 
-        return f"{DATA_NOTICE}\n\n{shown(_passage(self, cited=citations))}"
+        return f"{DATA_NOTICE}\n\n{fenced_passage(_passage(self, cited=citations))}"
 
 
 class UnknownWord(Record):

@@ -21,7 +21,9 @@ NUMBER = re.compile(r"(?<!\w)(?:[-+]|[vV](?=\d))?\d+(?:[.,:/-]\d+)*(?!\w)")
 
 _LIST_MARK = re.compile(r"^\s*(?:[-*+]|\d{1,9}[.)])\s+|^\s*#{1,6}\s+")
 _BESIDE = re.compile(r"<!--.*?-->|\(Source: [^()]*\)\s*$")
-_SUPERSEDED = re.compile(r"~~.*~~\s*\(superseded ")
+_SUPERSEDED = re.compile(r"~~(.*?)~~\s*\(superseded (\d{4}-\d{2}-\d{2})?", re.DOTALL)
+_LONGEST_SUCCESSOR = 80
+"""Characters of the successor that a superseded text names."""
 _NO_FACT = re.compile(r"^\s*(?:#{1,6}\s|```|~~~|>|\||---|<!--)")
 _FENCES = ("```", "~~~")
 _WORDS = re.compile(r"\w+").findall
@@ -153,6 +155,32 @@ def facts(path: str, text: str, day: str = "") -> list[NoteLine]:
     return found
 
 
+def superseded_mark(day: str, successor: str) -> str:
+    """What stands behind a text that is struck out (``~~old~~``) since ``successor`` replaced it.
+
+    ``(superseded 2026-11-01 by: new…)``; :func:`superseded_in` and :func:`successor_in` read it.
+    """
+    words = " ".join(successor.split())
+    if len(words) > _LONGEST_SUCCESSOR:
+        words = f"{words[: _LONGEST_SUCCESSOR - 1]}…"
+    return f"(superseded {day} by: {words})"
+
+
+def superseded_in(text: str) -> tuple[str, str] | None:
+    """What of ``text`` is struck out as superseded, and the day, ``""`` where none is named.
+
+    ``None`` where nothing has the mark; one that was written by hand may lack the day.
+    """
+    found = _SUPERSEDED.search(text)
+    return None if found is None else (found[1], found[2] or "")
+
+
+def successor_in(line: str) -> str | None:
+    """How the text that replaced ``line`` begins, by the mark at its end; ``None`` without one."""
+    found = _successor().search(line)
+    return None if found is None else found[1]
+
+
 def fact_of(text: str) -> tuple[tuple[str, ...], ...]:
     """The words and numbers of a line before its value and after it; lines of one fact share them.
 
@@ -276,6 +304,11 @@ def _is_lower_name(value: str) -> bool:
 
 
 # These are compiled where lines are compared: most that import this module need neither.
+
+
+@cache
+def _successor() -> re.Pattern[str]:
+    return re.compile(r"\(superseded \S+ by: (.*?)…?\)[ \t\r]*\Z")
 
 
 @cache

@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from commonplace.errors import CommonplaceError
 from commonplace.files.left_out import holds_notes
 from commonplace.files.roots import find_roots, is_ignored
-from commonplace.files.tree import Entry, Tree
+from commonplace.files.tree import Tree, TreeEntry
 from commonplace.model.prompt import unfenced
 from commonplace.model.tools import ToolAnswer, is_direct
 from commonplace.tools.memory_text import (
     Edit,
     RefusalError,
     checked_command,
+    file_view,
     inserted,
     listing,
     replaced,
-    shown,
 )
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ _IN_PLAIN = ("commonplace", "memories")
 _LEVELS = 2  # of folders that a listing shows
 
 
-class Change(Protocol):
+class ChangeReceipt(Protocol):
     """What a change of a file returns."""
 
     @property
@@ -54,11 +54,11 @@ class FileWriter(Protocol):
 
     def change(
         self, path: str, edit: Callable[[bytes | None], bytes | None], *, why: str
-    ) -> Change:
+    ) -> ChangeReceipt:
         """Change one file of the workspace; ``None`` stands for no file."""
         ...
 
-    def undo(self, receipt: str) -> Change:
+    def undo(self, receipt: str) -> ChangeReceipt:
         """Undo a change."""
         ...
 
@@ -145,7 +145,7 @@ class MemoryFiles:
             raise RefusalError(f"Unsupported file type for {path}")
         if entry.kind == "missing":
             raise _no_such(path)
-        return shown(path, _decoded(path, self._tree.read(at)), view_range)
+        return file_view(path, _decoded(path, self._tree.read(at)), view_range)
 
     def _create(self, receipts: list[str], *, path: str, file_text: str) -> str:
         at, entry = self._locate(path)
@@ -205,7 +205,7 @@ class MemoryFiles:
 
     # --- paths
 
-    def _locate(self, path: str) -> tuple[Path, Entry]:
+    def _locate(self, path: str) -> tuple[Path, TreeEntry]:
         """The names of ``path`` from the workspace on, and what is there.
 
         Raises :class:`RefusalError` for what is not below ``/memories``, and for links.
@@ -245,7 +245,9 @@ class MemoryFiles:
     def _shown(self, at: Path) -> str:
         return unfenced("/".join((ROOT, *at[len(self._root) :])))
 
-    def _listed(self, at: Path, prefix: str = "", level: int = 1) -> Iterator[tuple[str, Entry]]:
+    def _listed(
+        self, at: Path, prefix: str = "", level: int = 1
+    ) -> Iterator[tuple[str, TreeEntry]]:
         for entry in self._tree.entries(at):
             if entry.name.startswith(".") or entry.kind not in ("file", "folder"):
                 continue
@@ -253,7 +255,7 @@ class MemoryFiles:
             if entry.kind == "folder" and level < _LEVELS:
                 yield from self._listed((*at, entry.name), f"{prefix}{entry.name}/", level + 1)
 
-    def _below(self, at: Path, entry: Entry, path: str) -> tuple[list[Path], list[Path]]:
+    def _below(self, at: Path, entry: TreeEntry, path: str) -> tuple[list[Path], list[Path]]:
         """The notes and folders at and below ``at``, a folder before what is in it.
 
         Raises :class:`RefusalError` if there is anything else.

@@ -14,7 +14,7 @@ from commonplace.model.tuples import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from commonplace.files.tree import Entry
+    from commonplace.files.tree import TreeEntry
 
 MOST_LINES = 999_999
 """Lines of a file that can be shown."""
@@ -89,7 +89,7 @@ def _short(value: object) -> str:
     return text if len(text) <= 80 else text[:80] + "…"
 
 
-def listing(path: str, size: int, below: Iterable[tuple[str, Entry]]) -> str:
+def listing(path: str, size: int, below: Iterable[tuple[str, TreeEntry]]) -> str:
     """The answer to ``view`` of a folder; ``below`` are relative paths and what is there."""
     lines = [
         f"Here're the files and directories up to 2 levels deep in {path}, excluding hidden items:",
@@ -101,7 +101,7 @@ def listing(path: str, size: int, below: Iterable[tuple[str, Entry]]) -> str:
     return "\n".join(lines)
 
 
-def shown(path: str, text: str, wanted: Sequence[int] = ()) -> str:
+def file_view(path: str, text: str, wanted: Sequence[int] = ()) -> str:
     """The answer to ``view`` of a file, with numbered lines; ``wanted`` are the first and last.
 
     Lines end at line feeds alone. The last may be -1, which is the end of the file.

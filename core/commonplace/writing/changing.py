@@ -27,7 +27,7 @@ from commonplace.files.roots import OWN, check_workspace, find_roots
 from commonplace.model.receipts import Receipt
 from commonplace.model.tuples import NamedTuple
 from commonplace.resilience.lock import Lease
-from commonplace.writing.journal import Entry, Journal, JournalError, around, digest_of
+from commonplace.writing.journal import Journal, JournalEntry, JournalError, around, digest_of
 from commonplace.writing.notefile import changed_lines, comparable, read_note, split_lines
 from commonplace.writing.replacing import NO_SPACE, opened_folder, unavailable
 
@@ -63,8 +63,8 @@ class Proposal(NamedTuple):
     undoes: str = ""
 
 
-class Change(NamedTuple):
-    """What a change is, whatever the file holds when it is made."""
+class ChangeRequest(NamedTuple):
+    """Which action is asked for, by whom and why, whatever the file holds when it is taken."""
 
     action: Action
     who: str
@@ -138,7 +138,7 @@ class Changer:
             return read_note(folder.read(name) if folder is not None else None, target.path)
 
     def make(
-        self, target: Target, change: Change, plan: Callable[[bytes | None], Proposal]
+        self, target: Target, change: ChangeRequest, plan: Callable[[bytes | None], Proposal]
     ) -> Receipt:
         """Give the file at ``target`` what ``plan`` makes of its bytes (``None``: no file).
 
@@ -158,7 +158,7 @@ class Changer:
         )
 
     def preview(
-        self, target: Target, change: Change, plan: Callable[[bytes | None], Proposal]
+        self, target: Target, change: ChangeRequest, plan: Callable[[bytes | None], Proposal]
     ) -> Receipt:
         """The receipt that :meth:`make` would return now, without an id; nothing is written.
 
@@ -170,7 +170,7 @@ class Changer:
                 base = folder.read(name) if folder is not None else None
         except OSError as error:
             raise unavailable(error, target.path) from error
-        return self._entry(target, change, base, plan(base)).shown.replace(id="")
+        return self._entry(target, change, base, plan(base)).readable_receipt.replace(id="")
 
     def history(self, *, settled: bool = False) -> History:
         """All changes; ``settled`` first finds out whether the last one was made.
@@ -224,7 +224,7 @@ class Changer:
         )
 
     def _attempt(
-        self, target: Target, change: Change, plan: Callable[[bytes | None], Proposal]
+        self, target: Target, change: ChangeRequest, plan: Callable[[bytes | None], Proposal]
     ) -> Receipt | None:
         *above, name = target.parts
         with opened_folder(self.workspace, above, make=False) as folder:
@@ -232,9 +232,9 @@ class Changer:
         proposal = plan(base)
         entry = self._entry(target, change, base, proposal)
         if entry.was == entry.becomes:
-            return entry.shown.replace(id="")
+            return entry.readable_receipt.replace(id="")
         failed: list[str] = []
-        if reason := self._veto(entry.shown, failed):
+        if reason := self._veto(entry.readable_receipt, failed):
             raise Refused(f"a plugin refuses this change: {reason}", kind="veto")
         entry = entry.noting(failed)
         with opened_folder(self.workspace, above, make=proposal.data is not None) as folder:
@@ -246,18 +246,18 @@ class Changer:
             except BaseException as error:
                 with suppress(OSError):
                     if self._settle(entry, own=True) and isinstance(error, OSError):
-                        return entry.shown
+                        return entry.readable_receipt
                 raise
             if not made:
-                return entry.shown if self._settle(entry, own=True) else None
+                return entry.readable_receipt if self._settle(entry, own=True) else None
             with suppress(OSError):  # the next writer sees from the files that it was done
                 self.journal.done(entry.receipt.id)
                 folder.delete(_draft(entry))
-        return entry.shown
+        return entry.readable_receipt
 
     def _entry(
-        self, target: Target, change: Change, base: bytes | None, proposal: Proposal
-    ) -> Entry:
+        self, target: Target, change: ChangeRequest, base: bytes | None, proposal: Proposal
+    ) -> JournalEntry:
         old = read_note(base, target.path).lines
         new = read_note(proposal.data, target.path).lines
         before, after = changed_lines(old, new)
@@ -277,7 +277,7 @@ class Changer:
             deleted=proposal.data is None,
         )
         beside = around(old, before.start - 1, before.end)
-        return Entry(receipt, digest_of(base), digest_of(proposal.data), beside)
+        return JournalEntry(receipt, digest_of(base), digest_of(proposal.data), beside)
 
     def _tidy(self) -> None:
         """Settle the last change, and delete its draft; raises ``OSError`` as :meth:`_settle`."""
@@ -289,7 +289,7 @@ class Changer:
         else:
             self._clear(entry)
 
-    def _settle(self, entry: Entry, *, own: bool = False) -> bool:
+    def _settle(self, entry: JournalEntry, *, own: bool = False) -> bool:
         """Find out from the files whether a change was made, mark it, and return that.
 
         Raises ``OSError`` where the journal cannot be written; not for one's ``own`` change that
@@ -314,14 +314,14 @@ class Changer:
             self._clear(entry)  # not before: without a mark, the draft is what decides
         return made
 
-    def _clear(self, entry: Entry) -> None:
+    def _clear(self, entry: JournalEntry) -> None:
         """Delete the draft of a change that is marked."""
         *above, _ = entry.receipt.path.split("/")
         with suppress(OSError, Refused), opened_folder(self.workspace, above, make=False) as folder:
             if folder is not None:
                 folder.delete(f"{_draft(entry)}.part", _draft(entry))
 
-    def _was_made(self, folder: Folder, name: str, entry: Entry) -> bool:
+    def _was_made(self, folder: Folder, name: str, entry: JournalEntry) -> bool:
         draft = _draft(entry)
         beside, there = _state(folder, draft), _state(folder, name)
         if beside == "":  # not written yet; or, where no two files can change places, used up
@@ -336,7 +336,7 @@ class Changer:
             made = self._put_back(folder, name, entry)
         return made
 
-    def _put_back(self, folder: Folder, name: str, entry: Entry) -> bool:
+    def _put_back(self, folder: Folder, name: str, entry: JournalEntry) -> bool:
         """Restore what another program saved just before our draft took its place.
 
         If it saved the file once more since then, that version stays, the earlier one is kept
@@ -362,7 +362,7 @@ class Changer:
 
 
 def _commit(
-    folder: Folder, name: str, entry: Entry, base: bytes | None, data: bytes | None
+    folder: Folder, name: str, entry: JournalEntry, base: bytes | None, data: bytes | None
 ) -> bool:
     """Let the file have ``data`` if it still has ``base``; whether that was done."""
     draft = _draft(entry)
@@ -387,7 +387,7 @@ def _commit(
     return True
 
 
-def _draft(entry: Entry) -> str:
+def _draft(entry: JournalEntry) -> str:
     """The name of the draft: hidden, and not that of a note."""
     return f".commonplace-{entry.receipt.id}.draft"
 

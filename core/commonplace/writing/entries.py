@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from commonplace.errors import WriteRefusedError, counted
 from commonplace.model.search import cited
 from commonplace.model.tuples import NamedTuple
-from commonplace.writing.notefile import comparable, shown
+from commonplace.writing.notefile import comparable, readable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -18,10 +18,7 @@ _LISTED = re.compile(r"\s{0,3}(?:[-*+]|\d{1,9}[.)])\s")
 _FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})")
 _HEADING = re.compile(r"\s{0,3}(#{1,6})\s+(.*?)\s*#*\s*$")
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
-_OLD = re.compile(r"~~.*~~\s*\(superseded ", re.DOTALL)
 _WORDS = re.compile(r"[^\W\d_]+").findall
-_SAYS = 80
-"""Characters of the successor that a superseded line names."""
 
 
 class Entry(NamedTuple):
@@ -167,7 +164,7 @@ def _stripped(line: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    text = shown(text)
+    text = readable(text)
     return repr(text if len(text) <= 400 else f"{text[:400]}…")
 
 
@@ -201,15 +198,15 @@ def superseded(
     lines: Sequence[str], first: int, last: int, new: str, *, day: str, end: str
 ) -> list[str]:
     """``lines`` with a run struck out and marked, and ``new`` below it."""
-    head = " ".join(_MARKER.sub("", new, count=1).split())
-    says = head if len(head) <= _SAYS else f"{head[: _SAYS - 1]}…"
+    from commonplace.text.facts import superseded_mark
+
     old = []
     for line in lines[first:last]:
         found = _MARKER.match(line)
         assert found is not None, "the pattern matches the empty string"
         text = line[found.end() :].rstrip()
         old.append(f"{found[0]}~~{text}~~" if text else line.rstrip("\r\n"))
-    old[-1] += f" (superseded {day} by: {says})"
+    old[-1] += f" {superseded_mark(day, _MARKER.sub('', new, count=1))}"
     block = [f"{line}{end}" for line in (*old, *_as_before(lines[first], new))]
     return [*lines[:first], *_ended(block, lines, last), *lines[last:]]
 
@@ -244,7 +241,7 @@ def similar_entries(lines: Sequence[str], path: str, text: str) -> Iterator[Simi
     words = set(_WORDS(wanted))
     for start, end in _entries(lines):
         run = lines[start:end]
-        if _OLD.search("".join(run)):
+        if _is_superseded("".join(run)):
             continue
         said = _said(run)
         if said == wanted:
@@ -252,8 +249,16 @@ def similar_entries(lines: Sequence[str], path: str, text: str) -> Iterator[Simi
             continue
         theirs = set(_WORDS(said))
         if len(words) > 2 and len(words & theirs) * 5 >= len(words | theirs) * 4:
-            says = " ".join(shown("".join(run)).split())
+            says = " ".join(readable("".join(run)).split())
             yield Similar(cited(path, start + 1, end), says, exact=False)
+
+
+def _is_superseded(text: str) -> bool:
+    if "~~" not in text:  # as most: patterns for facts need not be compiled
+        return False
+    from commonplace.text.facts import superseded_in
+
+    return superseded_in(text) is not None
 
 
 def _said(lines: Sequence[str]) -> str:

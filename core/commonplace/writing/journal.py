@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from commonplace.dirs import make_private_folder
 from commonplace.model.receipts import ORIGINS, Lines, Receipt, lowest
 from commonplace.model.tuples import NamedTuple
-from commonplace.writing.notefile import comparable, shown, split_lines
+from commonplace.writing.notefile import comparable, readable, split_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -36,7 +36,7 @@ _SHARED = 4
 _CUT_SHORT = b" (cut short)"
 
 
-class Entry(NamedTuple):
+class JournalEntry(NamedTuple):
     """A receipt as it is recorded.
 
     ``was`` and ``becomes`` are the SHA-256 of the file before and after, as hex, ``""`` for no
@@ -48,21 +48,21 @@ class Entry(NamedTuple):
     becomes: str
     around: tuple[str, str] = ("", "")
 
-    def noting(self, more: Iterable[str]) -> Entry:
+    def noting(self, more: Iterable[str]) -> JournalEntry:
         """The same with ``more`` notes of the receipt."""
         return self._replace(receipt=self.receipt.replace(notes=(*self.receipt.notes, *more)))
 
     @property
-    def shown(self) -> Receipt:
+    def readable_receipt(self) -> Receipt:
         """The receipt as readers see it: bytes that are no UTF-8 stand in it as letters."""
         before, after = self.receipt.before, self.receipt.after
         return self.receipt.replace(
-            before=before.replace(text=shown(before.text)),
-            after=after.replace(text=shown(after.text)),
+            before=before.replace(text=readable(before.text)),
+            after=after.replace(text=readable(after.text)),
         )
 
 
-class History(list[Entry]):
+class History(list[JournalEntry]):
     """The changes that were made, oldest first.
 
     ``lines`` are the numbers of their lines by their ids, ``damaged`` those of lines that cannot be
@@ -71,7 +71,7 @@ class History(list[Entry]):
 
     def __init__(
         self,
-        entries: Iterable[Entry] = (),
+        entries: Iterable[JournalEntry] = (),
         lines: Mapping[str, int] | None = None,
         damaged: Iterable[int] = (),
     ) -> None:
@@ -94,7 +94,7 @@ class _Reading:
 
     def __init__(self) -> None:
         self.history = History()
-        self._pending: dict[str, Entry] = {}
+        self._pending: dict[str, JournalEntry] = {}
         self._number = 0
         self._stamp: tuple[int, int, int, int] | None = None
         self._end = 0
@@ -135,7 +135,7 @@ class _Reading:
         record = _parsed(line)
         if record is None:
             history.damaged += [self._number] if self._number > 1 else []  # the head is no change
-        elif isinstance(record, Entry):
+        elif isinstance(record, JournalEntry):
             self._pending[record.receipt.id] = record
             history.lines[record.receipt.id] = self._number
         elif (made := self._pending.pop(record.get("done", ""), None)) is not None:
@@ -161,7 +161,7 @@ class Journal:
         self._lock = threading.Lock()
         self._reading = _Reading()
 
-    def intend(self, entry: Entry) -> None:
+    def intend(self, entry: JournalEntry) -> None:
         """Record a change that is about to be made, and flush it; raises ``OSError``."""
         receipt = entry.receipt
         fields = {
@@ -189,7 +189,7 @@ class Journal:
         with open(os.path.join(folder, f"{id_}-{name}"), "wb") as file:
             file.write(data)
 
-    def last(self) -> tuple[Entry | None, bool]:
+    def last(self) -> tuple[JournalEntry | None, bool]:
         """The last change, and whether it is marked as made or as not made; raises ``OSError``.
 
         There is none where a line after it cannot be read: the file may be that of another change.
@@ -199,7 +199,7 @@ class Journal:
             record = _parsed(line)
             if record is None:
                 return None, False
-            if isinstance(record, Entry):
+            if isinstance(record, JournalEntry):
                 return record, record.receipt.id in marked
             marked |= {record[mark] for mark in ("done", "void") if mark in record}
         return None, False
@@ -294,7 +294,7 @@ def _is_record(line: bytes) -> bool:
     return bool(line) and not line.endswith(_CUT_SHORT)
 
 
-def _parsed(line: bytes) -> Entry | dict[str, str] | None:
+def _parsed(line: bytes) -> JournalEntry | dict[str, str] | None:
     """The change, or the mark or head of the journal, that a line holds; ``None`` for damage."""
     with suppress(ValueError, RecursionError):
         record = json.loads(line)
@@ -309,7 +309,7 @@ def _parsed(line: bytes) -> Entry | dict[str, str] | None:
     return None
 
 
-def _entry(record: dict[str, Any]) -> Entry | None:
+def _entry(record: dict[str, Any]) -> JournalEntry | None:
     try:
         before, after, around = record["before"], record["after"], record["around"]
         fields = {name: record[name] for name in Receipt._fields if name in record}
@@ -317,7 +317,9 @@ def _entry(record: dict[str, Any]) -> Entry | None:
         fields["notes"] = tuple(record["notes"])
         if record["origin"] not in ORIGINS:
             return None
-        return Entry(Receipt(**fields), record["was"], record["becomes"], (around[0], around[1]))
+        return JournalEntry(
+            Receipt(**fields), record["was"], record["becomes"], (around[0], around[1])
+        )
     except (KeyError, TypeError, IndexError):
         return None
 
@@ -351,7 +353,9 @@ def around(lines: Sequence[str], first: int, last: int) -> tuple[str, str]:
     )
 
 
-def origin_of_lines(entries: Sequence[Entry], lines: Iterable[str], *, damaged: bool) -> Origin:
+def origin_of_lines(
+    entries: Sequence[JournalEntry], lines: Iterable[str], *, damaged: bool
+) -> Origin:
     """The least trusted origin of these lines of a note, by the entries on it.
 
     Where the journal is ``damaged``, anything may have been written by a change that is not known.

@@ -38,7 +38,7 @@ class NoteFile(NamedTuple):
 
     ``mark`` is the byte order mark; ``encoding`` is ``""`` where it is not known. Bytes that are no
     UTF-8 in a file that is not :data:`WESTERN` become lone surrogates, so that lines that are not
-    touched keep their bytes whatever they are; :func:`shown` gives what a reader sees.
+    touched keep their bytes whatever they are; :func:`readable` gives what a reader sees.
     """
 
     lines: tuple[str, ...] = ()
@@ -71,7 +71,7 @@ class NoteFile(NamedTuple):
         text = "".join(self.lines)
         try:
             data = self.restored()
-            is_read = decode(data) == (comparable if self.encoding == WESTERN else shown)(text)
+            is_read = decode(data) == (comparable if self.encoding == WESTERN else readable)(text)
         except UnicodeEncodeError as error:
             sign = error.object[error.start]
             raise self.unfit(f"which has no {sign!r} (U+{ord(sign):04X})") from error
@@ -149,14 +149,14 @@ def _decoded(data: bytes) -> tuple[str, str]:
     return text, ""
 
 
-def shown(text: str) -> str:
+def readable(text: str) -> str:
     """``text`` of a note as a search shows it: stray bytes are letters of Western Europe."""
     return text if text.isascii() else text.translate(OF_ESCAPES)
 
 
 def comparable(text: str) -> str:
     """``text`` so that what a reader cannot tell apart is equal, whatever its bytes are."""
-    return text if text.isascii() else normalize("NFC", shown(text))
+    return text if text.isascii() else normalize("NFC", readable(text))
 
 
 def _no_text(

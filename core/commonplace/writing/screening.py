@@ -11,7 +11,7 @@ from commonplace.errors import CallerError, WriteRefusedError
 from commonplace.model.tuples import NamedTuple
 from commonplace.text.instructions import instruction_in
 from commonplace.text.redaction import redact
-from commonplace.writing.notefile import WESTERN, changed_lines, read_note, shown, split_lines
+from commonplace.writing.notefile import WESTERN, changed_lines, read_note, readable, split_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -161,10 +161,10 @@ def _reads_otherwise(base: bytes, former: NoteFile, data: bytes, note: NoteFile)
 
     Where a note is converted as a whole, no line with a byte beyond ASCII keeps its bytes.
     """
-    read = dict(zip(_bare(base), map(shown, former.lines), strict=False))
+    read = dict(zip(_bare(base), map(readable, former.lines), strict=False))
     return any(
         not line.isascii() and line in read and read[line].rstrip("\r\n") != now.rstrip("\r\n")
-        for line, now in zip(_bare(data), map(shown, note.lines), strict=False)
+        for line, now in zip(_bare(data), map(readable, note.lines), strict=False)
     )
 
 

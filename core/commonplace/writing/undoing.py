@@ -12,17 +12,17 @@ from commonplace.writing.notefile import (
     NoteFile,
     comparable,
     read_note,
-    shown,
+    readable,
     split_lines,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from commonplace.writing.journal import Entry, History
+    from commonplace.writing.journal import History, JournalEntry
 
 
-def find_receipt(entries: History, id_: str) -> Entry:
+def find_receipt(entries: History, id_: str) -> JournalEntry:
     """The entry of this id, of the only id that begins so, or the ``last`` to be undone.
 
     Raises :class:`~commonplace.errors.WriteRefusedError` where there is none, or several, and
@@ -59,7 +59,7 @@ def find_receipt(entries: History, id_: str) -> Entry:
     return (exact or found)[0]
 
 
-def undone_note(entries: History, entry: Entry, base: bytes | None) -> bytes | None:
+def undone_note(entries: History, entry: JournalEntry, base: bytes | None) -> bytes | None:
     """The bytes of the note without the change ``entry``; ``None``: no file.
 
     ``entries`` are all changes, oldest first. Raises
@@ -87,7 +87,7 @@ def undone_note(entries: History, entry: Entry, base: bytes | None) -> bytes | N
     size = receipt.after.end - receipt.after.start + 1
     before = split_lines(receipt.before.text)
     if not (exact or note.is_mixed):
-        before = [*map(shown, before)]  # the note may have been converted since
+        before = [*map(readable, before)]  # the note may have been converted since
     above, below = [*note.lines[:at]], note.lines[at + size :]
     if before and above and not above[-1].endswith("\n"):
         above[-1] += note.newline  # what was restored must not become part of that line
@@ -112,7 +112,7 @@ _FORMS = (
 )
 
 
-def _of_digest(note: NoteFile, entry: Entry) -> bytes:
+def _of_digest(note: NoteFile, entry: JournalEntry) -> bytes:
     """The bytes of the note as they were before ``entry``, whatever their encoding was."""
     for form in (note, *(NoteFile(note.lines, encoding, mark) for encoding, mark in _FORMS)):
         with suppress(UnicodeEncodeError):
@@ -122,7 +122,9 @@ def _of_digest(note: NoteFile, entry: Entry) -> bytes:
     raise _changed(entry, "its bytes cannot be restored")
 
 
-def _position(entries: Sequence[Entry], entry: Entry, base: bytes, lines: Sequence[str]) -> int:
+def _position(
+    entries: Sequence[JournalEntry], entry: JournalEntry, base: bytes, lines: Sequence[str]
+) -> int:
     """Where the lines of ``entry`` stand now, counted from 0."""
     receipt = entry.receipt
     wanted = split_lines(comparable(receipt.after.text))
@@ -146,7 +148,7 @@ def _neighbours(lines: Sequence[str], at: int, size: int) -> tuple[str, str]:
     return (lines[at - 1] if at else "", lines[last] if last < len(lines) else "")
 
 
-def _by_journal(entries: Sequence[Entry], entry: Entry, now: str) -> int | None:
+def _by_journal(entries: Sequence[JournalEntry], entry: JournalEntry, now: str) -> int | None:
     """The position by the later changes, where the journal has all of them; ``None`` elsewhere."""
     receipt = entry.receipt
     first, size = receipt.after.start - 1, receipt.after.end - receipt.after.start + 1
@@ -168,11 +170,11 @@ def _by_journal(entries: Sequence[Entry], entry: Entry, now: str) -> int | None:
     return first if state == now else None
 
 
-def _changed(entry: Entry, why: str) -> WriteRefusedError:
+def _changed(entry: JournalEntry, why: str) -> WriteRefusedError:
     receipt = entry.receipt
     return WriteRefusedError(
         f"the change {receipt.id} of {receipt.path} cannot be undone: {why}; it made "
-        f"{shown(receipt.after.text[:400])!r} of {shown(receipt.before.text[:400])!r}",
+        f"{readable(receipt.after.text[:400])!r} of {readable(receipt.before.text[:400])!r}",
         kind="changed",
         hint="undo the later changes first, or edit the note by hand: commonplace journal",
     )

@@ -12,7 +12,7 @@ from commonplace.errors import WriteRefusedError as Refused
 from commonplace.files.reading import split_citation
 from commonplace.model.receipts import ORIGINS, Receipt, lowest
 from commonplace.text.query import check_numbers, check_optional_texts, check_shares, check_texts
-from commonplace.writing.changing import Change, Changer, Proposal
+from commonplace.writing.changing import Changer, ChangeRequest, Proposal
 from commonplace.writing.entries import (
     Entry,
     added,
@@ -285,7 +285,7 @@ class Writer:
             raise MemoryClosedError
         stored = None if path is None else self._changer.cited(split_citation(path)[0]).path
         found = [
-            entry.shown
+            entry.readable_receipt
             for entry in reversed(self._changer.history(settled=True))
             if stored is None or entry.receipt.path == stored
         ]
@@ -365,7 +365,7 @@ class Writer:
         check_workspace(self._settings.workspace, self._memory.status)
         reason = checked_reason(why, self._patterns)
         make = self._changer.preview if self._previews else self._changer.make
-        return make(target, Change(action, self.who, reason), plan)
+        return make(target, ChangeRequest(action, self.who, reason), plan)
 
     def _compared(self, path: str, note: NoteFile, text: str) -> list[str]:
         """Notes on entries that say nearly the same; refuses what is there already."""

@@ -19,7 +19,7 @@ from commonplace.errors import (
 from commonplace.host.discovery import KINDS, Catalogue, EntryPoint
 from commonplace.host.failures import Failure
 from commonplace.host.host import PluginHost
-from commonplace.host.registry import Entry, Registry
+from commonplace.host.registry import Registry, RegistryEntry
 from commonplace.host.reports import PluginInfo, describe, with_readiness
 from commonplace.model.plugins import Probe, hookimpl
 from commonplace.resilience.deadline import Deadline
@@ -197,7 +197,7 @@ def test_a_plugin_that_hangs_is_given_up_and_the_others_work(
     importlib.import_module("hf_bell").WAIT.set()
     assert isinstance(bad, Failure)
     assert "timed out after 0.05 s" in bad.error
-    assert isinstance(good, Entry)
+    assert isinstance(good, RegistryEntry)
     assert any(line.endswith("hf_hangs ...") for line in lines)
     (info, _) = describe(catalogue, registry)
     assert "plugins.entries.bad.enabled to false" in info.hint

@@ -2,7 +2,15 @@ from __future__ import annotations
 
 import pytest
 
-from commonplace.text.facts import prose_lines, without_aside, without_value
+from commonplace.text.facts import (
+    facts,
+    prose_lines,
+    successor_in,
+    superseded_in,
+    superseded_mark,
+    without_aside,
+    without_value,
+)
 
 
 @pytest.mark.parametrize(
@@ -76,3 +84,37 @@ def test_lines_that_differ_in_a_value_and_in_what_is_said_of_it_are_one_fact(
 )
 def test_lines_about_two_people_or_things_are_two_facts(one: str, other: str) -> None:
     assert without_value(one)[0] != without_value(other)[0]
+
+
+@pytest.mark.parametrize("end", ["", " ", "\t\r"])
+@pytest.mark.parametrize("new", ["port 8080", "a (b) by: c", "x" * 80, "", "two\n  lines"])
+def test_the_mark_of_a_superseded_line_is_read_as_it_is_written(new: str, end: str) -> None:
+    line = f"- ~~The port is 80~~ {superseded_mark('2026-11-22', new)}{end}"
+    assert superseded_in(line) == ("The port is 80", "2026-11-22")
+    assert successor_in(line) == " ".join(new.split())
+    assert facts("a.md", line) == []
+
+
+def test_the_mark_names_the_beginning_of_a_long_successor() -> None:
+    mark = superseded_mark("2026-11-22", "words " * 20)
+    assert mark.endswith(" words w…)")
+    assert successor_in(mark) == ("words " * 20)[:79]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("~~old~~ (superseded by new)", ("old", "")),
+        ("~~a~~ and ~~b~~(superseded 2026-11-22)", ("a~~ and ~~b", "2026-11-22")),
+        ("~~old\nlines~~\n(superseded 2026-11-22 by: new)", ("old\nlines", "2026-11-22")),
+        ("~~old~~", None),
+        ("old (superseded 2026-11-22 by: new)", None),
+    ],
+)
+def test_a_mark_may_be_written_by_hand(text: str, found: tuple[str, str] | None) -> None:
+    assert superseded_in(text) == found
+
+
+@pytest.mark.parametrize("line", ["~~old~~ (superseded 2026-11-22)", "~~old~~", ""])
+def test_a_line_may_name_no_successor(line: str) -> None:
+    assert successor_in(line) is None

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import commonplace.writing.journal as journal_module
 from commonplace.errors import WriteRefusedError
 from commonplace.model.receipts import Lines, Receipt
-from commonplace.writing.journal import Entry, History, Journal
+from commonplace.writing.journal import History, Journal, JournalEntry
 from commonplace.writing.undoing import find_receipt, undone_note
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 NONE = Lines(start=1, end=0, text="")
 
 
-def entry(id_: str, undoes: str = "") -> Entry:
+def entry(id_: str, undoes: str = "") -> JournalEntry:
     receipt = Receipt(
         id=id_,
         action="undo" if undoes else "change",
@@ -38,10 +38,10 @@ def entry(id_: str, undoes: str = "") -> Entry:
         why="",
         undoes=undoes,
     )
-    return Entry(receipt, "", "")
+    return JournalEntry(receipt, "", "")
 
 
-def chain(length: int) -> Iterator[Entry]:
+def chain(length: int) -> Iterator[JournalEntry]:
     """A change, and undos of it, of its undo, and so on."""
     yield entry("0")
     for number in range(1, length):
@@ -76,7 +76,7 @@ def test_what_is_undone_is_what_following_each_undo_says(data: st.DataObject) ->
     assert History(entries).undone == {id_ for id_ in map(id_of, entries) if followed(id_)}
 
 
-def id_of(one: Entry) -> str:
+def id_of(one: JournalEntry) -> str:
     return one.receipt.id
 
 

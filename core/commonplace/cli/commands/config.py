@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from commonplace.cli.context import Context
-    from commonplace.config.change import Change
+    from commonplace.config.change import ConfigChange
     from commonplace.config.reading import Found
     from commonplace.config.reports import Explained
     from commonplace.config.resolve import Resolution
@@ -126,26 +126,26 @@ def _change(args: Namespace, context: Context) -> int:
     return 0
 
 
-def _done(change: Change, action: str) -> str:
+def _done(change: ConfigChange, action: str) -> str:
     """What was done, on one line; secrets are not shown."""
     from json import dumps
 
     from commonplace.cli.streams import printable
 
-    def shown(value: object) -> str:
+    def value_text(value: object) -> str:
         return "(hidden)" if change.secret else printable(dumps(value, ensure_ascii=False))
 
     if not change.changed:
-        state = f"is {shown(change.after)} already" if action == "set" else "is not set"
+        state = f"is {value_text(change.after)} already" if action == "set" else "is not set"
         return f"{change.key} {state} in {change.file}; nothing was changed"
     if action == "unset":
-        was = "" if change.secret else f", which was {shown(change.before)},"
+        was = "" if change.secret else f", which was {value_text(change.before)},"
         return f"Unset {change.key}{was} in {change.file}"
-    was = "" if change.before is None or change.secret else f" (was {shown(change.before)})"
-    return f"Set {change.key} to {shown(change.after)}{was} in {change.file}"
+    was = "" if change.before is None or change.secret else f" (was {value_text(change.before)})"
+    return f"Set {change.key} to {value_text(change.after)}{was} in {change.file}"
 
 
-def _elsewhere(change: Change, context: Context) -> list[str]:
+def _elsewhere(change: ConfigChange, context: Context) -> list[str]:
     """Where the setting comes from if that is not what was changed."""
     from commonplace.config.reading import key_path
     from commonplace.config.resolve import resolve
@@ -183,7 +183,7 @@ _OF_SEARCHING = re.compile(
 
 
 def _counting_more(
-    resolution: Resolution, change: Change, classes: Callable[[str], type | None]
+    resolution: Resolution, change: ConfigChange, classes: Callable[[str], type | None]
 ) -> Iterator[tuple[str, Found]]:
     """What the settings that were changed are read from, where that is another place.
 
@@ -286,12 +286,12 @@ def _accesses(host: PluginHost, settings: Settings, env: Mapping[str, str]) -> I
 
 
 def _access(access: Access) -> Iterator[tuple[str, object, str, str]]:
-    from commonplace.config.reports import shown
+    from commonplace.config.reports import masked
 
     headers = dict.fromkeys(access.headers, "(hidden)")
     key = "(hidden)" if access.keys else None
     url_origin = access.address_origin or "default"
-    yield "baseUrl", shown(access.base_url), url_origin, "The address in use."
+    yield "baseUrl", masked(access.base_url), url_origin, "The address in use."
     yield "headers", headers, "configuration" if headers else "default", "Sent there."
     yield "apiKey", key, access.key_origin or "not found", "The key sent there."
 

@@ -30,6 +30,8 @@ _SHORTEST, _LONGEST = 4, 24
 _SURE = 5
 """Letters up to which a word is one letter from many others."""
 
+_CLEAR = 8
+"""Letters from which on a word is near to one that was meant, and hardly to another."""
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _STEMS = 3
 """So many tokens near a word are looked for in notes,"""
@@ -78,16 +80,19 @@ class UnknownWords:
     ) -> tuple[Query, tuple[Arm, ...], Words]:
         """Ask for up to ``limit`` hits once more, with the parts of the words that notes have.
 
-        Where nothing was found, what was probably meant is searched for, too. Returns the query,
-        the lists that it gave, and the words with what was searched for instead. Where that is
-        nothing, or the query is ``plain``, the lists are ``arms``.
+        What was probably meant is searched for, too, by a long word, or where nothing was found.
+        Returns the query, the lists that it gave, and the words with what was searched for instead.
+        Where that is nothing, or the query is ``plain``, the lists are ``arms``.
         """
         words = self._named()
         if self._query.keyword.plain:
             return self._query, arms, words
-        instead = self._parts(words)
-        if not any(arm.found for arm in arms):
-            instead = {one.word: (one.suggestion,) for one in words if one.suggestion} | instead
+        found, instead = any(arm.found for arm in arms), self._parts(words)
+        for one in words:
+            # A beginning is less likely than a mistake in one letter, two words are not.
+            is_two = len(instead.get(one.word, ())) > 1
+            if one.suggestion and not is_two and (not found or len(one.word) >= _CLEAR):
+                instead[one.word] = (one.suggestion,)
         tokens = self._tokens(part for parts in instead.values() for part in parts).values()
         keyword = self._query.keyword
         new = tuple(one for one in dict.fromkeys(tokens) if one not in keyword.should)
@@ -130,6 +135,12 @@ class UnknownWords:
         Tokens are stems: that one near ``word`` is held does not say that the word itself is.
         """
         low = word.lower()
+        parts = low.split("_")
+        if len(parts) > 1:
+            unknown = self._lacking.unknown
+            lacks = {part for part, token in self._tokens(parts).items() if token in unknown}
+            meant = [self._likely(part) if part in lacks else part for part in parts]
+            return "_".join(meant) if lacks and all(meant) else ""
         plain = low.isascii() and low.isalpha() and _SHORTEST <= len(low) <= _LONGEST
         if self._lacking.holders is None or not plain:
             return ""
@@ -137,9 +148,9 @@ class UnknownWords:
         stems = dict.fromkeys(self._tokens(near).values())
         held = self._lacking.holders(set(stems))
         for stem in sorted(filter(held.get, stems), key=lambda one: -held[one])[:_STEMS]:
-            words = self._written(stem)
-            if meant := next((one for one in near if one in words), ""):
-                return meant
+            written = self._written(stem)
+            if likely := next((one for one in near if one in written), ""):
+                return likely
         return ""
 
     def _written(self, token: str) -> set[str]:
@@ -152,11 +163,12 @@ class UnknownWords:
         chunks = [found.chunk for arm in arms if arm.kind == "bm25" for found in arm.found]
         texts = ["\n".join((chunk.text, *chunk.heading)) for chunk in chunks]
         wanted = frozenset((token,))
-        return {
+        words = {
             text[start:end].lower()
             for text in texts
             for start, end, _ in self._analyser.matches(text, wanted)
         }
+        return words.union(*[word.split("_") for word in words])
 
     def _parts(self, words: Words) -> dict[str, Parts]:
         """What notes have of each of ``words``, or of one that is joined with its neighbour."""

@@ -109,6 +109,27 @@ def plainest_spelling(written: str) -> str:
     return without_separators(written) or written
 
 
+_MOST_PARTS, _LEAST_JOINED = 5, 4
+
+
+def joined_spelling(written: str) -> str:
+    """``cancelpayment`` of ``cancel_payment``, ``utf8`` of ``utf-8``: as others write a name.
+
+    ``""`` for what is none of two to five words: a path, a date, a version.
+    """
+    parts = written.replace(".", "_").replace("-", "_").split("_")
+    is_name = 2 <= len(parts) <= _MOST_PARTS and any(map(str.isalpha, parts))
+    joined = "".join(parts) if is_name else ""
+    return joined if len(joined) >= _LEAST_JOINED and joined.isalnum() and joined.isascii() else ""
+
+
+def version_in(written: str) -> str:
+    """``3.11`` of ``python3.11``; ``""`` of what is no name with a version behind it."""
+    number = written.lstrip("abcdefghijklmnopqrstuvwxyz")
+    is_version = len(written) > len(number) + 1 and "." in number and number[0].isdecimal()
+    return number if is_version and number.replace(".", "").isdecimal() else ""
+
+
 def without_separators(written: str) -> str:
     """``4180`` of ``4,180``, ``4.180`` and ``4,180.50``; ``""`` where no digits are in threes."""
     mark = "," if "," in written else "."

@@ -15,6 +15,7 @@ from commonplace.model.search import KeywordQuery
 from commonplace.text.languages import (
     STEM_OF,
     is_vietnamese,
+    joined_spelling,
     sought,
     stop_words_of,
     without_ending,
@@ -46,14 +47,11 @@ if TYPE_CHECKING:
 
 
 # Bounds of an analysed query: of its different terms, its pairs, its phrases and their lengths.
-_MAX_TERMS = 256
-_MAX_PHRASE = 32
+_MAX_TERMS, _MAX_PHRASE = 256, 32
 _MAX_JOINED = 5  # words of an identifier that was typed apart
-_MAX_PARTS = 16
-_FEW = 2
+_MAX_PARTS, _FEW = 16, 2
 # Bounds of what is remembered of words already met; some 20 MB when full.
-_MAX_CACHED = 32_768
-_MAX_CACHED_LENGTH = 48
+_MAX_CACHED, _MAX_CACHED_LENGTH = 32_768, 48
 
 _DIGITS = frozenset("0123456789")
 _BESIDE_WORDS = "!\"$%&'()*,-./:;<=>?@[\\]^`{|}~\t\r"
@@ -65,7 +63,7 @@ _Value = TypeVar("_Value")
 class StandardAnalyser:
     """See :class:`commonplace.text.analyse.Analyser`; safe to use from several threads."""
 
-    id = "standard-4"
+    id = "standard-5"
     terms = "analysed"
 
     def __init__(self) -> None:
@@ -105,7 +103,7 @@ class StandardAnalyser:
 
             selective = selective_terms(should, beside)
         if len(typed) <= _FEW:  # in a sentence its other words say what is asked
-            should += read.wholes(3 if all(map(str.isascii, typed)) else 1)
+            should += read.wholes(3 if all(map(str.isascii, typed)) else 1, self._stems)
         return KeywordQuery(
             should=tuple(should),
             must=tuple(filter(None, must)),
@@ -202,7 +200,7 @@ class _Reading:
                 whole, until = extra[-1], end
                 self._wholes[whole] = 0
             elif extra and token.isascii():
-                self._wholes[token] = len(extra)
+                self._wholes[token] = len(extra) - bool(joined_spelling(plain))
             if token:
                 if end <= until:
                     self._wholes[whole] += 1
@@ -238,10 +236,11 @@ class _Reading:
         kept = [term for term, stops in self._terms.items() if not (stops and dropped)]
         return list(dict.fromkeys([*kept, *self._phrase_terms]))
 
-    def wholes(self, times: int) -> Iterator[str]:
-        """Each identifier, ``times`` for each of its parts: what has it whole outweighs these."""
+    def wholes(self, times: int, stems: Mapping[str, str]) -> Iterator[str]:
+        """Each identifier, also without its joints, ``times`` for each part: it outweighs these."""
         for whole, parts in self._wholes.items():
-            yield from (whole,) * min(times * parts, _MAX_PARTS)
+            written = filter(None, (whole, stems[joined_spelling(whole)]))
+            yield from (*written,) * min(times * parts, _MAX_PARTS)
 
     def beside(self, should: Iterable[str]) -> frozenset[str]:
         """Those of ``should`` that are no word of the query, but a part or a joining of some."""

@@ -17,8 +17,10 @@ from commonplace.text.languages import (
     MARKS,
     RADICALS,
     UNSPACED,
+    joined_spelling,
     plainest_spelling,
     short_hash,
+    version_in,
 )
 
 if TYPE_CHECKING:
@@ -257,6 +259,8 @@ def identifier_parts(word: str) -> list[str]:
             if len(letters) > 1 and letters.isascii() and letters.isalpha():
                 halves = [half for half in part.partition(letters) if half]
                 found += halves if len(halves) == 2 else []
+            elif letters in {"v", "V"} and part[0] == letters:  # a version
+                found.append(part[1:])
     if found and found[0] == word:
         del found[0]
     return found
@@ -273,9 +277,9 @@ def word_pieces(group: str, at: int, stem: Callable[[str], str]) -> Iterator[Pie
     if len(found) > 1 or is_emoji or (found and group[-1] in "+#"):
         compound = _plain(group.strip("_")).replace("\u2010", "-")
         if compound:
-            plainest = plainest_spelling(compound)
-            spellings = (compound, plainest) if plainest != compound else (compound,)
-            yield at, at + len(group), "", "", spellings
+            # The last one is what counts as the whole of it.
+            names = version_in(compound), compound, plainest_spelling(compound)
+            yield at, at + len(group), "", "", tuple(filter(None, dict.fromkeys(names)))
     for start, word in found:
         plain = _plain(word)
         if plain:
@@ -299,6 +303,8 @@ def _beside(word: str, plain: str, stem: Callable[[str], str]) -> tuple[str, ...
     found = [stem(_plain(part)) for part in parts]
     if short := short_hash(plain):
         found.append(short)
+    if joined := joined_spelling(plain):
+        found.append(stem(joined))
     return (stem(bare), *found) if stem(bare) != stem(plain) else tuple(found)
 
 
@@ -376,7 +382,9 @@ def _letter(unit: str) -> str:
 @cache
 def _camel_pattern() -> re.Pattern[str]:
     return re.compile(
-        r"[A-Z]{2,}s(?![a-z])"  # URLs
+        r"[0-9]+[A-Za-z]{1,3}(?![A-Za-z])"  # 250kB
+        r"|[A-Z]{2}[a-z]+[0-9]+"  # OAuth2, IPv4
+        r"|[A-Z]{2,}s(?![a-z])"  # URLs
         r"|[A-Z]+(?![a-z])[0-9]*"  # HTTP of HTTPServer, ES2015
         r"|[A-Z]?[a-z][a-z0-9]*"
         r"|[A-Z]"

@@ -66,9 +66,9 @@ are, the higher it ranks, and of equal ones the newest note. `project OR product
   the most similar pieces are shown, with a note. `"these words" OR "others"`: either will do. There
   is no `AND`: quote each word that must be there.
 - `-word`, `-"these words"`: no pieces with these; a number needs the quotes, `-"8450"`. Words are
-  `--flag`, `-x`, `-Xmx4g` and `-target=x`; a note says what `-race` leaves out in `go test -race x`,
-  and `"-race"` is searched for. There must be something else to search for. Put a query that begins
-  with one after `--`.
+  `--flag`, `-x`, `-Xmx4g` and `-target=x`; a note says what `-race` leaves out of `go test -race
+  x`, where `"-race"` is searched for. There must be something else to search for. Put a query
+  that begins with one after `--`.
 - `path:memory/projects`: only that note, or the notes below that folder, with paths as in
   results, from `./` or absolute. `path:memory/**/2026-*.md`: `*` and `?` match inside a folder,
   `**` across folders. Write `path:"my notes"` for a path with blanks. `-path:drafts`: not those.
@@ -88,15 +88,16 @@ are, the higher it ranks, and of equal ones the newest note. `project OR product
 
 Times among the words, such as `yesterday`, `last week`, `on 3 May`, `between 3 and 9 May`, `mid
 October`, `on the 23rd`, `KW 48`, `last summer`, `in 2024` or `early 2024`, leave no note out. A day
-counts as much as three words, a week as two, anything longer as half a word. What is of the time, or names it, comes
-first. Notes of a day or a week that is named are shown, too, where they have none of the other
-words, with a score of 0.5 at the most. A question for a time alone (`what happened last week?`)
-shows the notes of its days, the newest first, and behind them those that only say its date.
+counts as much as three words, a week as two, anything longer as half a word. What is of the time,
+or names it, comes first. Notes of a day or a week that is named are shown, too, where they have
+none of the other words, with a score of 0.5 at the most. A question for a time alone (`what
+happened last week?`) shows the notes of its days, the newest first, and behind them those that only
+say its date.
 
 Of days that are yet to come (`tomorrow`, `next week`, `the next 5 days`, `in two weeks`,
-`upcoming`), notes are found that name them: by the date in any form, or, in a log of the week before, as `tomorrow` or by the
-weekday. `on Monday` means the last one and, unless you ask for what was (`what did we …`), also the
-next.
+`upcoming`), notes are found that name them: by the date in any form, or, in a log of the week
+before, as `tomorrow` or by the weekday. `on Monday` means the last one and, unless you ask for what
+was (`what did we …`), also the next.
 
 Several `path:`, or several `source:`, are alternatives; all other forms narrow the search. A
 filter that is not understood is left out, and a note says so. Where nothing is found, a note names

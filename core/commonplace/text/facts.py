@@ -161,8 +161,7 @@ def superseded_mark(day: str, successor: str) -> str:
     ``(superseded 2026-11-01 by: new…)``; :func:`superseded_in` and :func:`successor_in` read it.
     """
     words = " ".join(successor.split())
-    if len(words) > _LONGEST_SUCCESSOR:
-        words = f"{words[: _LONGEST_SUCCESSOR - 1]}…"
+    words = words if len(words) <= _LONGEST_SUCCESSOR else f"{words[: _LONGEST_SUCCESSOR - 1]}…"
     return f"(superseded {day} by: {words})"
 
 
@@ -359,17 +358,12 @@ def without_value(line: str) -> tuple[Fact, str]:
 
 
 _OF_A_NAME = re.compile(r"(?:#|[^\W\d_][^\W_]*-)\Z")
-_LONG = 4
-"""Digits from which on a number in the midst of a line is taken for a name ..."""
-_DOTS = 3
-"""... and the dots of an address."""
+_LONG, _DOTS = 4, 3
+"""In the midst of a line a number of so many digits is a name, as an address of so many dots is."""
 
 
 def _value_in(text: str) -> re.Match[str] | None:
-    """The only number of a line, or that of :func:`value_of`, unless it is a name.
-
-    PAY-1432, #812 and the customer 40112 are names: lines of two such are two facts.
-    """
+    """The only number of a line, or that of :func:`value_of`; none of a name: PAY-1432, #812."""
     numbers = list(NUMBER.finditer(text))
     stated = value_of(text)
     value = numbers[0] if len(numbers) == 1 else stated

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 BOAT, CLASS = "The sailing boat sank.", "A class in pottery\nand one more class."
 
 
-def bench(*argv: str) -> str:
+def bench(*argv: str, err: io.StringIO | None = None) -> str:
     """Run the command, whether or not the installation knows it yet; what it printed."""
     command, out = BenchCommand(), io.StringIO()
     args = command_parser(command).parse_args(argv)
-    context = Context(args, out=out, err=io.StringIO())
+    context = Context(args, out=out, err=err or io.StringIO())
     assert command.run(args, context) == 0
     return out.getvalue()
 
@@ -79,6 +79,17 @@ def test_bench_has_an_index_of_its_own_and_each_corpus_alone(
     assert facts["systems"]["commonplace"]["all"]["share@5"] == 1
     with Memory.open(config=str(config)) as memory:
         assert [hit.citation for hit in memory.search("boat").hits] == before != []
+
+
+def test_searches_that_are_not_done_in_full_are_reported(
+    home: Path, locomo: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    config, err = home / "vec.json5", io.StringIO()
+    config.write_text("{ memory: { search: { provider: 'openai' } } }", encoding="utf-8")
+    facts = json.loads(bench("locomo", locomo, "--json", "--config", str(config), err=err))
+    assert facts["engine"] == "builtin"
+    assert "locomo: 2 of 2 questions: searched by keywords alone: openai" in err.getvalue()
 
 
 def test_more_documents_than_a_search_can_give_are_refused(home: Path, locomo: str) -> None:

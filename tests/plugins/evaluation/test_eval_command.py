@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    import pytest
+
 Run = Any
 
 
@@ -199,6 +201,45 @@ def test_eval_without_notes_says_so(
     assert ran.json["all"]["recall@10"] == 0
     history = run("eval", "--history", "--workspace", str(tmp_path / "set" / "workspace"))
     assert "0.000" not in history.out
+
+
+KEYLESS = "{ memory: { search: { provider: 'openai' } } }"
+"""A provider that cannot be used, as the environment has no key for it."""
+
+
+def test_searches_that_are_not_done_in_full_are_reported(
+    run: Callable[..., Run], workspace: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    _evalset(tmp_path / "set", workspace)
+    file = tmp_path / "set" / "queries.jsonl"
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text.replace("spare key?", "spare key? after:2026-13-45"), encoding="utf-8")
+    for name, config in (("vec.json5", KEYLESS), ("none.json5", "{}")):
+        (tmp_path / name).write_text(config, encoding="utf-8")
+    ran = run("eval", str(tmp_path / "set"), "--config", str(tmp_path / "vec.json5"), "--json")
+    assert "note: set: 3 of 3 queries: searched by keywords alone: openai" in ran.err
+    assert "note: set: 1 of 3 queries: after:2026-13-45 is not understood" in ran.err
+    assert "zyxwvut" not in ran.err
+    assert (ran.json["engine"], ran.json["sets"]["set"]["engine"]) == ("builtin", "builtin")
+    configs = [str(tmp_path / name) for name in ("none.json5", "vec.json5")]
+    ran = run("eval", str(tmp_path / "set"), "--compare", *configs)
+    assert "vec.json5: set: 3 of 3 queries: searched by keywords alone: openai" in ran.err
+    assert "none.json5: set: 3 of 3" not in ran.err
+
+
+def test_messages_on_single_queries_are_counted_after_the_first(
+    run: Callable[..., Run], workspace: str, home: Path
+) -> None:
+    relevant = [{"path": "MEMORY.md", "startLine": 26, "endLine": 26}]
+    lines = [
+        json.dumps({"id": day, "query": f"key after:2026-13-{day}", "relevant": relevant})
+        for day in range(10, 17)
+    ]
+    (home / "q.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    ran = run("eval", "q.jsonl", "--workspace", workspace)
+    assert ran.err.count("q: 1 of 7 queries: after:2026-13-1") == 5
+    assert "note: q: and 2 other messages" in ran.err
 
 
 def _configs(folder: Path) -> list[str]:

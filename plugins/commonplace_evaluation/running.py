@@ -264,6 +264,15 @@ def _kept(query: EvalQuery, hits: Sequence[Hit], spans: Sequence[Span]) -> tuple
     return tuple(results)
 
 
+def is_result_line(line: bytes) -> bool:
+    """Whether it is a line that :func:`run_sets` wrote to its ``out``."""
+    try:
+        facts = json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(facts, dict) and facts.keys() == {"id", "results"}
+
+
 def _result_line(query_id: str, hits: Sequence[Hit]) -> str:
     results = [
         {

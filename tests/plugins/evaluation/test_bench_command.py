@@ -172,6 +172,13 @@ def test_the_folder_of_a_report_is_looked_for_first(home: Path, locomo: str) -> 
     assert not (home / "new").exists()
 
 
+def test_the_file_of_the_benchmark_is_not_overwritten_by_a_report(home: Path, locomo: str) -> None:
+    before = (home / locomo).read_bytes()
+    with pytest.raises(CallerError, match="is there already, and no earlier file of the report"):
+        bench("locomo", locomo, "--html", locomo)
+    assert (home / locomo).read_bytes() == before
+
+
 @pytest.mark.skipif(
     find_spec("pygal") is None or find_spec("jinja2") is None, reason="needs the extra eval"
 )

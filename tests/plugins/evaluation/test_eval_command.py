@@ -6,11 +6,11 @@ import json
 import shutil
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
-
-    import pytest
 
 Run = Any
 
@@ -248,6 +248,59 @@ def _configs(folder: Path) -> list[str]:
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
     return [str(folder / name) for name in texts]
+
+
+@pytest.mark.parametrize("option", ["--out", "--html"])
+@pytest.mark.parametrize("name", ["queries.jsonl", "workspace/MEMORY.md", "other.html"])
+def test_a_file_that_eval_did_not_write_is_not_overwritten(
+    run: Callable[..., Run], workspace: str, tmp_path: Path, option: str, name: str
+) -> None:
+    _evalset(tmp_path / "set", workspace)
+    (tmp_path / "set" / "other.html").write_text("<html>mine</html>", encoding="utf-8")
+    file = tmp_path / "set" / name
+    before = file.read_bytes()
+    ran = run("eval", str(tmp_path / "set"), option, str(file))
+    assert (ran.code, file.read_bytes()) == (1, before)
+    assert "is there already, and no earlier file of" in ran.err
+    assert "[1/1]" not in ran.err
+
+
+def test_earlier_results_are_kept_until_there_are_new_ones(
+    run: Callable[..., Run], workspace: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _evalset(tmp_path / "set", workspace)
+    out = tmp_path / "results.jsonl"
+    argv = ("eval", str(tmp_path / "set"), "--out", str(out))
+    out.touch()
+    assert run(*argv).code == 0
+    before = out.read_text(encoding="utf-8")
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("commonplace.Memory.search", interrupted)
+        assert run(*argv).code != 0
+    assert out.read_text(encoding="utf-8") == before
+    assert run(*argv).code == 0
+    both = run("eval", str(tmp_path / "set"), "--out", "one", "--html", "./one")
+    assert (both.code, "--out and --html name one file" in both.err) == (2, True)
+
+
+def test_a_folder_that_is_not_there_is_named_before_the_work(
+    run: Callable[..., Run], workspace: str, tmp_path: Path
+) -> None:
+    _evalset(tmp_path / "set", workspace)
+    new = tmp_path / "new"
+    ran = run("eval", str(tmp_path / "set"), "--out", str(new / "results.jsonl"))
+    assert ran.code == 1
+    assert f"there is no folder {new}" in ran.err
+    assert "fix: make it, or name another" in ran.err
+    assert "[1/1]" not in ran.err
+    assert not new.exists()
+    made = run("eval", "--make", "5", str(new / "q.jsonl"), "--workspace", workspace)
+    assert made.code == 0
+    assert f"note: made the folder {new}" in made.err
 
 
 def test_two_configurations_are_compared_query_by_query(

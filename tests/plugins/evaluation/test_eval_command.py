@@ -356,6 +356,12 @@ def test_a_configuration_that_is_wrong_is_named_before_anything_is_measured(
     assert ran.code == 2
     assert "none.json5" in ran.err
     assert "[1/1]" not in ran.err
+    broken = tmp_path / "broken.json5"
+    broken.write_text("{ memory: { search: { providr: 'x' } } }", encoding="utf-8")
+    for given in ((), ("--config", new)):
+        ran = run("eval", str(tmp_path / "set"), "--compare", new, str(broken), *given)
+        assert ran.code == 2
+        assert f"fix: run `commonplace config --config {broken} check`" in ran.err
     twice = run("eval", str(tmp_path / "set"), "--compare", new, new)
     assert twice.code == 1
     assert "twice" in twice.err

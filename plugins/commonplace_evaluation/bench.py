@@ -124,7 +124,9 @@ class BenchCommand:
         else:
             for line in _lines(benchmark, tally, args.path, facts):
                 context.line(line)
-        if args.html and tally.answers:
+        if args.html and not tally.answers:
+            context.note("no report: there are no questions")
+        elif args.html:
             _write_report(args.html, benchmark, tally, facts)
             context.note(f"report: {args.html}")
         return 0

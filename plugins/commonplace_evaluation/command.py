@@ -102,6 +102,7 @@ class EvalCommand:
 
     def run(self, args: Namespace, context: Context) -> int:
         """Measure all sets, one after the other."""
+        _check_options(args)
         if args.history:
             _history(args, context)
             return 0
@@ -167,6 +168,17 @@ def _history(args: Namespace, context: Context) -> None:
         workspace = memory.settings.workspace
     found = history_json(workspace, History(context.env, workspace))
     _print(context, found, history_lines(found))
+
+
+_OPTIONS = "history", "make", "tune", "compare", "html", "out", "budget"
+"""Those of which each of the first three stands alone."""
+
+
+def _check_options(args: Namespace) -> None:
+    for name in _OPTIONS[:3]:
+        if getattr(args, name) and (others := [one for one in _OPTIONS if getattr(args, one)])[1:]:
+            without = " and ".join(f"--{one}" for one in others if one != name)
+            raise UsageError(f"--{name} goes without {without}", hint=f"leave out {without}")
 
 
 def _check_paths(queries: str | None, *others: str | None) -> None:

@@ -20,6 +20,9 @@ from commonplace_evaluation.rivals import Fts5, Grep
 if TYPE_CHECKING:
     from pathlib import Path
 
+needs_extra = pytest.mark.skipif(
+    find_spec("pygal") is None or find_spec("jinja2") is None, reason="needs the extra eval"
+)
 BOAT, CLASS = "The sailing boat sank.", "A class in pottery\nand one more class."
 
 
@@ -157,10 +160,14 @@ def test_a_file_without_questions_is_refused(home: Path, text: str) -> None:
         bench("locomo", "empty.json")
 
 
-def test_questions_that_are_all_left_out_are_counted(home: Path) -> None:
+def _all_left_out(folder: Path) -> None:
     qa = [{"question": "Nothing?", "evidence": [], "category": 5}]
     sample = {"conversation": {}, "qa": qa}
-    (home / "one.json").write_text(json.dumps([sample]), encoding="utf-8")
+    (folder / "one.json").write_text(json.dumps([sample]), encoding="utf-8")
+
+
+def test_questions_that_are_all_left_out_are_counted(home: Path) -> None:
+    _all_left_out(home)
     text = bench("locomo", "one.json")
     assert "locomo: 1 corpus, 0 documents, 0 questions\n" in text
     assert "1 question is left out: without evidence" in text
@@ -179,9 +186,16 @@ def test_the_file_of_the_benchmark_is_not_overwritten_by_a_report(home: Path, lo
     assert (home / locomo).read_bytes() == before
 
 
-@pytest.mark.skipif(
-    find_spec("pygal") is None or find_spec("jinja2") is None, reason="needs the extra eval"
-)
+@needs_extra
+def test_no_report_is_written_without_questions(home: Path) -> None:
+    _all_left_out(home)
+    err = io.StringIO()
+    bench("locomo", "one.json", "--html", "report.html", err=err)
+    assert "note: no report: there are no questions" in err.getvalue()
+    assert not (home / "report.html").exists()
+
+
+@needs_extra
 def test_bench_writes_a_report(home: Path, locomo: str) -> None:
     bench("locomo", locomo, "--html", "report.html")  # relative to where it runs
     page = (home / "report.html").read_text(encoding="utf-8")

@@ -369,6 +369,24 @@ def test_a_configuration_that_is_wrong_is_named_before_anything_is_measured(
     assert both.code == 1
 
 
+@pytest.mark.parametrize(
+    ("argv", "words"),
+    [
+        ("--tune --html t.html --compare x.json5", "--tune goes without --compare and --html"),
+        ("--tune --out t.jsonl --budget 5", "--tune goes without --out and --budget"),
+        ("--make 5 --tune", "--make goes without --tune"),
+        ("--history --make 5", "--history goes without --make"),
+    ],
+)
+def test_options_that_would_be_ignored_are_refused(
+    run: Callable[..., Run], home: Path, argv: str, words: str
+) -> None:
+    ran = run("eval", "q.jsonl", *argv.split())
+    assert (ran.code, ran.out) == (2, "")
+    assert words in ran.err
+    assert [file.name for file in home.iterdir() if file.is_file()] == []
+
+
 def test_queries_about_ones_own_notes_need_no_copy_of_them(
     run: Callable[..., Run], workspace: str, tmp_path: Path
 ) -> None:

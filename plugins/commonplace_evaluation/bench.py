@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from itertools import islice
+from shlex import quote
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
@@ -108,7 +109,10 @@ class BenchCommand:
             check_report(args.html)
         ks = sorted(set(args.k))
         if ks[-1] > MOST:
-            raise UsageError(f"--k {ks[-1]}: at most {MOST}", hint=f"commonplace bench --k {MOST}")
+            raise UsageError(
+                f"--k {ks[-1]}: at most {MOST}",
+                hint=f"commonplace bench {benchmark.name} {quote(args.path)} --k {MOST}",
+            )
         corpora = islice(read_benchmark(benchmark, args.path), args.limit)
         tally = _measure_all(benchmark, corpora, ks, context, dates=args.dates)
         if not tally.answers and not tally.left_out:

@@ -96,8 +96,9 @@ def test_searches_that_are_not_done_in_full_are_reported(
 
 
 def test_more_documents_than_a_search_can_give_are_refused(home: Path, locomo: str) -> None:
-    with pytest.raises(UsageError, match="--k 501: at most 500"):
+    with pytest.raises(UsageError, match="--k 501: at most 500") as caught:
         bench("locomo", locomo, "--k", "1", "501")
+    assert caught.value.hint == f"commonplace bench locomo {locomo} --k 500"
     assert "share@500" in bench("locomo", locomo, "--k", "500")
 
 

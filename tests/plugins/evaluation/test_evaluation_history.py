@@ -7,7 +7,7 @@ import os
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from commonplace_evaluation.history import KEPT, History, compared, history_lines
+from commonplace_evaluation.history import KEPT, History, compared, history_json, history_lines
 from commonplace_evaluation.measures import Span, score_query
 from commonplace_evaluation.running import Outcome, Scored
 from commonplace_evaluation.sets import EvalQuery
@@ -54,6 +54,17 @@ def test_the_last_reports_are_kept_without_queries_and_paths(tmp_path: Path) -> 
     assert os.name == "nt" or _files(tmp_path)[0].stat().st_mode & 0o77 == 0
 
 
+def test_figures_are_rounded_once(tmp_path: Path) -> None:
+    history = _history(tmp_path)
+    outcome = _outcome(True)
+    measures = dict.fromkeys(outcome.scores[0].measures, 0.73749)
+    scored = outcome.scores[0]._replace(measures=measures)
+    history.keep(outcome._replace(scores=(scored,)))
+    found = "w", list(compared(history.read()[0])), 0
+    assert history_lines(*found)[1].count(" 0.737") == 2
+    assert history_json(*found)["reports"][0]["measures"]["ndcg@10"] == 0.7375
+
+
 def test_a_change_is_against_the_same_queries_of_the_same_set(tmp_path: Path) -> None:
     history = _history(tmp_path)
     history.keep(_outcome(True, False))
@@ -80,7 +91,7 @@ def test_a_damaged_report_is_counted(tmp_path: Path) -> None:
     second.write_text(json.dumps(fields), encoding="utf-8")
     reports, unreadable = history.read()
     assert (len(reports), unreadable) == (1, 2)
-    lines = history_lines({"workspace": "w", "reports": [], "unreadable": 2})
+    lines = history_lines("w", [], 2)
     assert lines[-1] == "2 reports could not be read"
 
 

@@ -160,15 +160,14 @@ def _keep(sets: list[EvalSet], outcomes: list[Outcome], context: Context) -> Non
 
 
 def _history(args: Namespace, context: Context) -> None:
-    from commonplace_evaluation.history import History, compared, history_json, history_lines
+    from commonplace_evaluation.history import History, history_json, history_lines
 
     if args.path is not None:
         raise UsageError("--history measures nothing", hint=f"leave out {args.path}")
     with context.open_memory() as memory:
         workspace = memory.settings.workspace
-    reports, unreadable = History(context.env, workspace).read()
-    found = workspace, list(compared(reports))[::-1], unreadable
-    _print(context, history_json(*found), history_lines(*found))
+    found = history_json(workspace, History(context.env, workspace))
+    _print(context, found, history_lines(found))
 
 
 _OPTIONS = "history", "make", "tune", "compare", "html", "out", "budget"

@@ -142,8 +142,12 @@ def compared(reports: Sequence[Report]) -> Iterator[Compared]:
         yield Compared(report, before, change)
 
 
-def history_json(workspace: str, newest: Iterable[Compared], unreadable: int) -> dict[str, Any]:
-    """The reports of ``workspace``, the newest first, to four decimals, each with its change."""
+def history_json(workspace: str, history: History) -> dict[str, Any]:
+    """The reports of ``workspace``, the newest first, each with its change.
+
+    Measures are not rounded: what shows them rounds them, once.
+    """
+    reports, unreadable = history.read()
     return {
         "workspace": workspace,
         "reports": [
@@ -153,38 +157,37 @@ def history_json(workspace: str, newest: Iterable[Compared], unreadable: int) ->
                 "queries": one.report.queries,
                 "notes": one.report.notes,
                 "engine": one.report.engine,
-                "measures": {k: round(value, 4) for k, value in one.report.measures.items()},
+                "measures": one.report.measures,
                 "change": one.change,
                 "changed": _differing(one),
             }
-            for one in newest
+            for one in reversed(list(compared(reports)))
         ],
         "unreadable": unreadable,
     }
 
 
-def history_lines(workspace: str, newest: Sequence[Compared], unreadable: int) -> list[str]:
-    """The same as a table."""
-    if not newest:
-        lines = [f"no evaluation of {workspace} yet; commonplace eval makes the first"]
+def history_lines(found: Mapping[str, Any]) -> list[str]:
+    """The table of what :func:`history_json` gives."""
+    if not found["reports"]:
+        lines = [f"no evaluation of {found['workspace']} yet; commonplace eval makes the first"]
     else:
         table = [["date", "set", "queries", *(part for name in SHOWN for part in (name, "")), ""]]
-        for one in newest:
-            report, changed = one.report, " and ".join(_differing(one))
-            when = datetime.fromtimestamp(report.at).astimezone().strftime("%Y-%m-%d %H:%M")
+        for one in found["reports"]:
+            when = datetime.fromtimestamp(one["at"]).astimezone().strftime("%Y-%m-%d %H:%M")
             cells = [cell for name in SHOWN for cell in _cells(one, name)]
-            differs = f"other {changed}" if changed else ""
-            table.append([when, report.set, str(report.queries), *cells, differs])
+            differs = f"other {' and '.join(one['changed'])}" if one["changed"] else ""
+            table.append([when, one["set"], str(one["queries"]), *cells, differs])
         lines = columns(table)
-    if unreadable:
-        lines.append(f"{counted(unreadable, 'report')} could not be read")
+    if found["unreadable"]:
+        lines.append(f"{counted(found['unreadable'], 'report')} could not be read")
     return lines
 
 
-def _cells(one: Compared, name: str) -> tuple[str, str]:
-    change = one.change
+def _cells(one: Mapping[str, Any], name: str) -> tuple[str, str]:
+    change = one["change"]
     changed = "" if change is None else f"{change[name]:+.3f}" if change[name] else "="
-    return f"{one.report.measures[name]:.3f}", changed
+    return f"{one['measures'][name]:.3f}", changed
 
 
 def _differing(one: Compared) -> list[str]:

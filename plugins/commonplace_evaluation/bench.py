@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from itertools import islice
+from shlex import quote
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ from commonplace_evaluation.comparing import CONFIDENCE, Difference, paired, rou
 from commonplace_evaluation.measures import average
 from commonplace_evaluation.public import BENCHMARKS, digest_of, read_benchmark
 from commonplace_evaluation.rivals import Fts5, Grep
+from commonplace_evaluation.running import Searches
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -55,7 +57,7 @@ class Tally(NamedTuple):
     left_out: int
     answers: tuple[Answer, ...]
     index_seconds: float
-    search_seconds: float
+    searches: Searches
 
 
 class BenchCommand:
@@ -107,7 +109,10 @@ class BenchCommand:
             check_report(args.html)
         ks = sorted(set(args.k))
         if ks[-1] > MOST:
-            raise UsageError(f"--k {ks[-1]}: at most {MOST}", hint=f"commonplace bench --k {MOST}")
+            raise UsageError(
+                f"--k {ks[-1]}: at most {MOST}",
+                hint=f"commonplace bench {benchmark.name} {quote(args.path)} --k {MOST}",
+            )
         corpora = islice(read_benchmark(benchmark, args.path), args.limit)
         tally = _measure_all(benchmark, corpora, ks, context, dates=args.dates)
         if not tally.answers and not tally.left_out:
@@ -115,6 +120,7 @@ class BenchCommand:
                 f"{args.path}: there are no questions in it",
                 hint=f"what is read: {benchmark.files}",
             )
+        tally.searches.report(context, benchmark.name, "question")
         digest = digest_of(args.path)
         facts = _facts(benchmark, tally, digest, dates=args.dates)
         if context.json:
@@ -122,7 +128,9 @@ class BenchCommand:
         else:
             for line in _lines(benchmark, tally, args.path, facts):
                 context.line(line)
-        if args.html and tally.answers:
+        if args.html and not tally.answers:
+            context.note("no report: there are no questions")
+        elif args.html:
             _write_report(args.html, benchmark, tally, facts)
             context.note(f"report: {args.html}")
         return 0
@@ -138,7 +146,8 @@ def _measure_all(
 ) -> Tally:
     answers: list[Answer] = []
     number = documents = left_out = 0
-    indexing = searching = 0.0
+    indexing = 0.0
+    searches = Searches()
     with context.progress() as progress:
         for number, corpus in enumerate(corpora, 1):
             documents += len(corpus.documents)
@@ -158,11 +167,9 @@ def _measure_all(
                 ) as memory:
                     memory.sync()
                     indexed = time.perf_counter()
-                    found, seconds = _answers(corpus, memory, paths, ks)
-                answers += found
+                    answers += _answers(corpus, memory, searches, paths, ks)
                 indexing += indexed - started
-                searching += seconds
-    return Tally(number, documents, left_out, tuple(answers), indexing, searching)
+    return Tally(number, documents, left_out, tuple(answers), indexing, searches)
 
 
 def _write_notes(corpus: Corpus, folder: str, *, dates: bool) -> dict[str, str]:
@@ -179,17 +186,18 @@ def _write_notes(corpus: Corpus, folder: str, *, dates: bool) -> dict[str, str]:
 
 
 def _answers(
-    corpus: Corpus, memory: Memory, paths: dict[str, str], ks: Sequence[int]
-) -> tuple[list[Answer], float]:
-    """The measures of each question, and the seconds that our own searches took."""
+    corpus: Corpus,
+    memory: Memory,
+    searches: Searches,
+    paths: dict[str, str],
+    ks: Sequence[int],
+) -> list[Answer]:
+    """The measures of each question."""
     fts5, grep = Fts5(corpus.documents), Grep(corpus.documents)
     most = max(ks)
     answers = []
-    seconds = 0.0
     for question in corpus.questions:
-        asked = time.perf_counter()
-        hits = memory.search(question.text, max_results=PASSAGES * most).hits
-        seconds += time.perf_counter() - asked
+        hits = searches.ask(memory, question.text, PASSAGES * most)
         ranked = {
             OURS: list(dict.fromkeys(paths[hit.path] for hit in hits)),
             "fts5": fts5.ranked(question.text, most),
@@ -197,7 +205,7 @@ def _answers(
         }
         measures = {name: measured(question.evidence, ids, ks) for name, ids in ranked.items()}
         answers.append(Answer(question.category, measures))
-    return answers, seconds
+    return answers
 
 
 def measured(
@@ -249,8 +257,9 @@ def _facts(benchmark: Benchmark, tally: Tally, digest: str, *, dates: bool) -> d
             for system in systems
             if system != OURS
         },
+        "engine": tally.searches.engine,
         "indexSeconds": round(tally.index_seconds, 3),
-        "searchSeconds": round(tally.search_seconds, 3),
+        "searchSeconds": round(tally.searches.seconds, 3),
     }
 
 
@@ -312,7 +321,7 @@ def _lines(benchmark: Benchmark, tally: Tally, path: str, facts: dict[str, Any])
         for measure, found in by_measure.items()
         if measure.startswith("share@") and found["low"] is not None
     ]
-    times = f"indexing took {tally.index_seconds:.1f} s, searching {tally.search_seconds:.1f} s"
+    times = f"indexing took {tally.index_seconds:.1f} s, searching {tally.searches.seconds:.1f} s"
     return [*head, *columns(_table(facts)), "", *differences, "", times]
 
 

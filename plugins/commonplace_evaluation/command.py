@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from contextlib import nullcontext
+from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 from commonplace.plugin import (
@@ -102,6 +102,7 @@ class EvalCommand:
 
     def run(self, args: Namespace, context: Context) -> int:
         """Measure all sets, one after the other."""
+        _check_options(args)
         if args.history:
             _history(args, context)
             return 0
@@ -109,19 +110,12 @@ class EvalCommand:
         if args.make:
             _make(args.path, args.make, context)
             return 0
+        from commonplace_evaluation.outputs import write_output
         from commonplace_evaluation.running import run_sets
         from commonplace_evaluation.sets import find_sets
         from commonplace_evaluation.table import as_json, as_lines
 
-        if args.compare and args.out:
-            raise CallerError(
-                "--out takes the results of one configuration",
-                hint="leave out --compare, and choose the configuration with --config",
-            )
-        if args.html:
-            from commonplace_evaluation.report import check_report
-
-            check_report(args.html)
+        _check_outputs(args)
         sets = find_sets(args.path, lambda: _own_workspace(args.path, context))
         if args.tune:
             _tune(sets, context)
@@ -129,8 +123,10 @@ class EvalCommand:
         if args.compare:
             _compare(sets, args, context)
             return 0
-        with open(args.out, "w", encoding="utf-8") if args.out else nullcontext() as out:
-            outcomes = run_sets(sets, context, budget=args.budget, out=out, explain=bool(args.html))
+        out = StringIO() if args.out else None
+        outcomes = run_sets(sets, context, budget=args.budget, out=out, explain=bool(args.html))
+        if out is not None:
+            write_output(args.out, out.getvalue())
         _keep(sets, outcomes, context)
         _print(context, as_json(outcomes), as_lines(outcomes))
         if args.html:
@@ -174,6 +170,17 @@ def _history(args: Namespace, context: Context) -> None:
     _print(context, found, history_lines(found))
 
 
+_OPTIONS = "history", "make", "tune", "compare", "html", "out", "budget"
+"""Those of which each of the first three stands alone."""
+
+
+def _check_options(args: Namespace) -> None:
+    for name in _OPTIONS[:3]:
+        if getattr(args, name) and (others := [one for one in _OPTIONS if getattr(args, one)])[1:]:
+            without = " and ".join(f"--{one}" for one in others if one != name)
+            raise UsageError(f"--{name} goes without {without}", hint=f"leave out {without}")
+
+
 def _check_paths(queries: str | None, *others: str | None) -> None:
     if queries is None:
         raise UsageError(
@@ -183,6 +190,25 @@ def _check_paths(queries: str | None, *others: str | None) -> None:
     for path in (queries, *others):
         if path and "\0" in path:
             raise CallerError(f"{path!r}: no path has a NUL in it")
+
+
+def _check_outputs(args: Namespace) -> None:
+    if args.compare and args.out:
+        raise CallerError(
+            "--out takes the results of one configuration",
+            hint="leave out --compare, and choose the configuration with --config",
+        )
+    if args.out:
+        from commonplace_evaluation.outputs import check_output
+        from commonplace_evaluation.running import is_result_line
+
+        check_output(args.out, "results", is_result_line)
+    if args.html:
+        from commonplace_evaluation.report import check_report
+
+        check_report(args.html)
+    if args.out and args.html and os.path.realpath(args.out) == os.path.realpath(args.html):
+        raise UsageError("--out and --html name one file", hint="name a file for each")
 
 
 _SMOKE_TEST = (
@@ -211,6 +237,9 @@ def _make(path: str, most: int, context: Context) -> None:
             f"no queries can be drafted from {counted(len(texts), 'note')}",
             hint="--workspace names the folder of your notes; lines need five words and more",
         )
+    folder = os.path.dirname(os.path.abspath(path))
+    if not os.path.isdir(folder):
+        context.note(f"made the folder {folder}")
     write_whole(os.path.abspath(path), as_jsonl(drafts))
     context.note(_SMOKE_TEST)
     facts = {"path": path, "queries": len(drafts), "notes": len(texts)}

@@ -90,7 +90,7 @@ class History:
             engine=outcome.engine,
             settings=outcome.settings,
             digest=queries_digest(one.query for one in outcome.scores),
-            measures={name: round(means[name], 4) for name in METRICS},
+            measures={name: means[name] for name in METRICS},
         )
         name = f"{round(now * 1000):013d}-{os.getpid()}.json"
         write_whole(os.path.join(self._folder, name), json.dumps(report._asdict()) + "\n")
@@ -143,7 +143,10 @@ def compared(reports: Sequence[Report]) -> Iterator[Compared]:
 
 
 def history_json(workspace: str, history: History) -> dict[str, Any]:
-    """The reports of ``workspace``, the newest first, each with its change."""
+    """The reports of ``workspace``, the newest first, each with its change.
+
+    Measures are not rounded: what shows them rounds them, once.
+    """
     reports, unreadable = history.read()
     return {
         "workspace": workspace,

@@ -180,12 +180,12 @@ _LOCOMO = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: 
 def _locomo(path: str) -> Iterator[Corpus]:
     """A session is a document, laid out as ``NAME said, "TEXT"``, a line for each turn."""
     for number, sample in enumerate(_load(path), 1):
-        talk = sample["conversation"]
+        talk, name = sample["conversation"], str(sample.get("sample_id", number))
         sessions = [key for key in talk if re.fullmatch(r"session_\d+", key)]
         documents = [
             Text(
                 key,
-                "\n".join(f'{turn["speaker"]} said, "{turn["text"]}"' for turn in talk[key]),
+                "\n".join(_turn(turn, f"{key} of {name}") for turn in talk[key]),
                 _day(talk.get(f"{key}_date_time", "")),
             )
             for key in sorted(sessions, key=lambda key: int(key[8:]))
@@ -199,7 +199,14 @@ def _locomo(path: str) -> Iterator[Corpus]:
             )
             for one in sample["qa"]
         )
-        yield _corpus(str(sample.get("sample_id", number)), documents, questions)
+        yield _corpus(name, documents, questions)
+
+
+def _turn(turn: dict[str, str], where: str) -> str:
+    for key in ("speaker", "text"):
+        if key not in turn:
+            raise _MalformedError(f"a turn in {where} has no {key!r}")
+    return f'{turn["speaker"]} said, "{turn["text"]}"'
 
 
 def _longmemeval(path: str) -> Iterator[Corpus]:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import time
 from typing import TYPE_CHECKING
 
 from commonplace.plugin import (
-    CallerError,
     NamedTuple,
     PluginUnavailableError,
     how_to_install,
-    write_whole,
 )
 from commonplace_evaluation.comparing import CONFIDENCE, RANKED_BY, pairs_of, worst
 from commonplace_evaluation.measures import average
+from commonplace_evaluation.outputs import check_output, write_output
 from commonplace_evaluation.table import (
     comparison_rows,
     difference_table,
@@ -56,14 +54,10 @@ class Section(NamedTuple):
 def check_report(path: str) -> None:
     """See that a report can be written to ``path``, before what is to be in it is measured.
 
-    Raises :class:`~commonplace.errors.CallerError` without its folder, and
-    :class:`~commonplace.errors.PluginUnavailableError` without what makes reports.
+    Raises :class:`~commonplace.errors.CallerError` without its folder or for a file that is no
+    report, and :class:`~commonplace.errors.PluginUnavailableError` without what makes reports.
     """
-    folder = os.path.dirname(os.path.abspath(path))
-    if not os.path.isdir(folder):
-        raise CallerError(f"{path}: there is no folder {folder}", hint="make it, or name another")
-    if os.path.isdir(path):
-        raise CallerError(f"{path}: is a folder", hint="name the file of the report")
+    check_output(path, "the report", lambda first: first.startswith(b"<!doctype html>"))
     from importlib.util import find_spec
 
     for name in ("jinja2", "pygal"):
@@ -75,7 +69,7 @@ def check_report(path: str) -> None:
 
 
 def write_report(path: str, title: str, sections: Sequence[Section]) -> None:
-    """Write the report to ``path``. Raises ``OSError``; a file that is there is replaced."""
+    """Write the report to ``path``. Raises ``OSError``; a report that is there is replaced."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     templates = Environment(
@@ -88,7 +82,7 @@ def write_report(path: str, title: str, sections: Sequence[Section]) -> None:
     page = templates.get_template("report.html").render(
         title=title, made=time.strftime("%Y-%m-%d %H:%M"), sections=sections
     )
-    write_whole(os.path.abspath(path), page)
+    write_output(path, page)
 
 
 def measured_sections(outcomes: Sequence[Outcome], most: int) -> list[Section]:

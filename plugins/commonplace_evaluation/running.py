@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
+from collections import Counter
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -16,6 +18,7 @@ from commonplace.plugin import (
     decode,
     engine_of,
     explained,
+    messages_of,
     settings_fingerprint,
 )
 from commonplace_evaluation.measures import DEPTH, Span, recall_in_budget, score_query
@@ -31,6 +34,13 @@ if TYPE_CHECKING:
 
 SHOWN = 3
 """The first results of each query are kept with their explanations, and the first relevant one."""
+
+_OF_ITS_WORDS = re.compile(
+    r"no (indexed )?note( that passes the filters)? has (['\"]|the quoted words)|left out: "
+)
+"""How messages on a query's own words, or on the scores of its hits, begin."""
+
+_MOST_MESSAGES = 5
 
 
 class Result(NamedTuple):
@@ -109,6 +119,7 @@ def run_sets(
             f"[{number}/{len(sets)}] {title}: {counted(outcome.notes, 'note')}, "
             f"{counted(len(evalset.queries), 'query', 'queries')}, {seconds:.1f} s\n"
         )
+        run.searches.report(context, title, "query", "queries")
         if not outcome.notes:
             context.note(f"no notes were indexed in {evalset.workspace}")
         elif missing := sorted(wanted - there):
@@ -144,6 +155,42 @@ def _beyond_notes(evalset: EvalSet, memory: Memory, there: set[str]) -> list[str
     return sorted(found)
 
 
+class Searches:
+    """Searches that are measured: ``seconds`` is what they took together."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self._engines: list[str] = []
+        self._messages: Counter[str] = Counter()
+
+    @property
+    def engine(self) -> str:
+        """Each backend, with its provider and model, that gave an answer."""
+        return ", ".join(dict.fromkeys(self._engines))
+
+    def ask(self, memory: Memory, text: str, most: int) -> Sequence[Hit]:
+        """At most ``most`` hits for ``text``."""
+        asked = time.perf_counter()
+        answer = memory.search(text, max_results=most)
+        self.seconds += time.perf_counter() - asked
+        self._engines.append(engine_of(answer))
+        said = dict.fromkeys(messages_of(answer))
+        self._messages.update(one for one in said if not _OF_ITS_WORDS.match(one))
+        return answer.hits
+
+    def report(self, context: Context, title: str, thing: str, things: str = "") -> None:
+        """Write a note for each message on searches not done in full, or filters without effect.
+
+        It tells how many ``things`` were searched for so. The most frequent messages are written,
+        the others counted; those on a query's own words are left out.
+        """
+        every = counted(len(self._engines), thing, things)
+        for message, number in self._messages.most_common(_MOST_MESSAGES):
+            context.note(f"{title}: {number} of {every}: {message}")
+        if (more := len(self._messages) - _MOST_MESSAGES) > 0:
+            context.note(f"{title}: and {counted(more, 'other message')}")
+
+
 class _Run:
     """One set being measured."""
 
@@ -163,6 +210,7 @@ class _Run:
         self._out = out
         self._progress = progress
         self._explain = explain
+        self.searches = Searches()
 
     def measure(self, memory: Memory) -> Outcome:
         """Index the set, then run every query."""
@@ -170,15 +218,9 @@ class _Run:
         started = time.perf_counter()
         report = memory.sync(progress=self._progress)
         indexed = time.perf_counter()
-        searching = 0.0
         scores = []
-        engines: dict[str, None] = {}
         for number, query in enumerate(self._set.queries, 1):
-            asked = time.perf_counter()
-            answer = memory.search(query.text, max_results=DEPTH)
-            searching += time.perf_counter() - asked
-            hits = answer.hits
-            engines[engine_of(answer)] = None
+            hits = self.searches.ask(memory, query.text, DEPTH)
             scores.append(self._score(query, hits, lengths))
             if self._out is not None:
                 self._out.write(_result_line(query.id, hits))
@@ -195,8 +237,8 @@ class _Run:
             scores=tuple(scores),
             notes=report.added + report.updated + report.unchanged,
             index_seconds=indexed - started,
-            search_seconds=searching,
-            engine=", ".join(engines),
+            search_seconds=self.searches.seconds,
+            engine=self.searches.engine,
             settings=settings_fingerprint(memory.settings),
         )
 
@@ -220,6 +262,15 @@ def _kept(query: EvalQuery, hits: Sequence[Hit], spans: Sequence[Span]) -> tuple
             results.append(Result(rank, span, hit.score, relevant, why))
         found = found or relevant
     return tuple(results)
+
+
+def is_result_line(line: bytes) -> bool:
+    """Whether it is a line that :func:`run_sets` wrote to its ``out``."""
+    try:
+        facts = json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(facts, dict) and facts.keys() == {"id", "results"}
 
 
 def _result_line(query_id: str, hits: Sequence[Hit]) -> str:

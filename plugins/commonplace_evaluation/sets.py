@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _FILE = "queries.jsonl"
 _LAYOUT = "a set is a folder with a queries.jsonl and a workspace/ beside it"
+_LINE = "a line is {id, query, relevant: [{path, startLine, endLine}], ...}"
 
 
 class EvalQuery(NamedTuple):
@@ -100,14 +101,17 @@ def read_queries(path: str) -> tuple[EvalQuery, ...]:
         try:
             query = _read_query(parsed(line), line_of)
         except ValueError as error:
+            why = f"{error}"
+            if isinstance(error, json.JSONDecodeError):  # which counts the lines of its text
+                why = f"{error.msg} at column {error.colno}"
             raise CallerError(
-                f"{path}:{number}: not a query: {error}",
-                hint="a line is {id, query, relevant: [{path, startLine, endLine}], ...}",
+                f"{path}:{number}: not a query: {why}",
+                hint=_LINE,
             ) from error
         line_of[query.id] = number
         queries.append(query)
     if not queries:
-        raise CallerError(f"{path}: there are no queries in it", hint=_LAYOUT)
+        raise CallerError(f"{path}: there are no queries in it", hint=_LINE)
     return tuple(queries)
 
 

@@ -33,11 +33,17 @@ def as_json(outcomes: Sequence[Outcome]) -> dict[str, Any]:
         name: {
             "all": _row(_scores(parts)),
             "categories": {kind: _row(rows) for kind, rows in _by_category(parts)},
+            "engine": _engine(parts),
             **_times(parts),
         }
         for name, parts in _by_set(outcomes).items()
     }
-    return {"all": _row(_scores(outcomes)), "sets": sets, **_times(outcomes)}
+    return {
+        "all": _row(_scores(outcomes)),
+        "sets": sets,
+        "engine": _engine(outcomes),
+        **_times(outcomes),
+    }
 
 
 def as_lines(outcomes: Sequence[Outcome]) -> list[str]:
@@ -83,6 +89,12 @@ def _by_category(outcomes: Iterable[Outcome]) -> list[tuple[str, Scores]]:
         for scored in outcome.scores:
             kinds.setdefault(scored.query.category, []).append(scored.measures)
     return sorted(kinds.items())
+
+
+def _engine(outcomes: Iterable[Outcome]) -> str:
+    """What gave the results of all: each backend, with its provider and model, once."""
+    named = [one for outcome in outcomes for one in outcome.engine.split(", ")]
+    return ", ".join(dict.fromkeys(named))
 
 
 def _times(outcomes: Sequence[Outcome]) -> dict[str, float]:

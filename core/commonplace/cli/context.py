@@ -151,12 +151,13 @@ class Context:
         """Write what is not the result, for a person, to standard error."""
         self.err.write(f"note: {self.on_a_line(text)}\n")
 
-    def suggesting(self, text: str, agent: str | None = None) -> str:
+    def suggesting(self, text: str, agent: str | None = None, config: str | None = None) -> str:
         """``text``, the commands in it with this one's options on whose memory is meant.
 
-        ``agent`` is that of the memory where the options do not name one.
+        ``agent`` is that of the memory where the options do not name one; ``config`` is its file
+        where it is not that of the options.
         """
-        values = self.workspace, self.config, self.agent or agent
+        values = self.workspace, config or self.config, self.agent or agent
         given = {option: value for option, value in zip(_WHOSE, values, strict=True) if value}
         if not given or "commonplace " not in text:  # as in most: nothing need be imported
             return text
@@ -251,21 +252,27 @@ class Context:
 
         Raises :class:`~commonplace.errors.CommonplaceError` if it cannot be opened.
         """
+        from commonplace.errors import CommonplaceError
         from commonplace.memory import Memory
 
         on_upload = partial(self._on_upload, yes=yes)
         env = self.env
         if state_dir is not None:
             env = {**env, "COMMONPLACE_STATE_DIR": state_dir}
-        memory = Memory.open(
-            workspace=workspace or self.workspace,
-            agent=agent or self.agent,
-            config=config or self.config,
-            env=env,
-            one_shot=True,
-            on_sync=on_sync,
-            on_upload=on_upload,
-        )
+        try:
+            memory = Memory.open(
+                workspace=workspace or self.workspace,
+                agent=agent or self.agent,
+                config=config or self.config,
+                env=env,
+                one_shot=True,
+                on_sync=on_sync,
+                on_upload=on_upload,
+            )
+        except CommonplaceError as error:
+            if config is not None:
+                error.hint = self.suggesting(error.hint, agent, config)
+            raise
         if state_dir is not None:
             from commonplace.config.load import set_apart
 

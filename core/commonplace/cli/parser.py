@@ -73,6 +73,7 @@ class Parser(ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raise argparse's message as a :class:`UsageError`."""
+        message = re.sub(r"invalid ((?:whole )?number .*) value: ", r"must be a \1, not ", message)
         raise UsageError(message, hint=self._hint(message))
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
@@ -202,7 +203,7 @@ def unit_interval(text: str) -> float:
     return number
 
 
-# argparse names the type in its message: "invalid whole number above 0 value: 'x'".
+# A message names the type: "must be a whole number above 0, not 'x'".
 positive_int.__name__ = "whole number above 0"
 positive_seconds.__name__ = "number of seconds above 0"
 unit_interval.__name__ = "number from 0 to 1"

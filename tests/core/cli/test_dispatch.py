@@ -120,7 +120,7 @@ def test_a_mistyped_command_line_is_explained(
 def test_a_wrong_number_is_named_in_words(run: Callable[..., Run]) -> None:
     ran = run("search", "x", "--max-results", "none")
     assert (
-        "argument -n/--max-results: invalid whole number from 1 to 1,000 value: 'none'" in ran.err
+        "argument -n/--max-results: must be a whole number from 1 to 1,000, not 'none'" in ran.err
     )
 
 

@@ -20,14 +20,17 @@ from commonplace_evaluation.rivals import Fts5, Grep
 if TYPE_CHECKING:
     from pathlib import Path
 
+needs_extra = pytest.mark.skipif(
+    find_spec("pygal") is None or find_spec("jinja2") is None, reason="needs the extra eval"
+)
 BOAT, CLASS = "The sailing boat sank.", "A class in pottery\nand one more class."
 
 
-def bench(*argv: str) -> str:
+def bench(*argv: str, err: io.StringIO | None = None) -> str:
     """Run the command, whether or not the installation knows it yet; what it printed."""
     command, out = BenchCommand(), io.StringIO()
     args = command_parser(command).parse_args(argv)
-    context = Context(args, out=out, err=io.StringIO())
+    context = Context(args, out=out, err=err or io.StringIO())
     assert command.run(args, context) == 0
     return out.getvalue()
 
@@ -81,9 +84,21 @@ def test_bench_has_an_index_of_its_own_and_each_corpus_alone(
         assert [hit.citation for hit in memory.search("boat").hits] == before != []
 
 
+def test_searches_that_are_not_done_in_full_are_reported(
+    home: Path, locomo: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    config, err = home / "vec.json5", io.StringIO()
+    config.write_text("{ memory: { search: { provider: 'openai' } } }", encoding="utf-8")
+    facts = json.loads(bench("locomo", locomo, "--json", "--config", str(config), err=err))
+    assert facts["engine"] == "builtin"
+    assert "locomo: 2 of 2 questions: searched by keywords alone: openai" in err.getvalue()
+
+
 def test_more_documents_than_a_search_can_give_are_refused(home: Path, locomo: str) -> None:
-    with pytest.raises(UsageError, match="--k 501: at most 500"):
+    with pytest.raises(UsageError, match="--k 501: at most 500") as caught:
         bench("locomo", locomo, "--k", "1", "501")
+    assert caught.value.hint == f"commonplace bench locomo {locomo} --k 500"
     assert "share@500" in bench("locomo", locomo, "--k", "500")
 
 
@@ -146,10 +161,14 @@ def test_a_file_without_questions_is_refused(home: Path, text: str) -> None:
         bench("locomo", "empty.json")
 
 
-def test_questions_that_are_all_left_out_are_counted(home: Path) -> None:
+def _all_left_out(folder: Path) -> None:
     qa = [{"question": "Nothing?", "evidence": [], "category": 5}]
     sample = {"conversation": {}, "qa": qa}
-    (home / "one.json").write_text(json.dumps([sample]), encoding="utf-8")
+    (folder / "one.json").write_text(json.dumps([sample]), encoding="utf-8")
+
+
+def test_questions_that_are_all_left_out_are_counted(home: Path) -> None:
+    _all_left_out(home)
     text = bench("locomo", "one.json")
     assert "locomo: 1 corpus, 0 documents, 0 questions\n" in text
     assert "1 question is left out: without evidence" in text
@@ -161,9 +180,23 @@ def test_the_folder_of_a_report_is_looked_for_first(home: Path, locomo: str) -> 
     assert not (home / "new").exists()
 
 
-@pytest.mark.skipif(
-    find_spec("pygal") is None or find_spec("jinja2") is None, reason="needs the extra eval"
-)
+def test_the_file_of_the_benchmark_is_not_overwritten_by_a_report(home: Path, locomo: str) -> None:
+    before = (home / locomo).read_bytes()
+    with pytest.raises(CallerError, match="is there already, and no earlier file of the report"):
+        bench("locomo", locomo, "--html", locomo)
+    assert (home / locomo).read_bytes() == before
+
+
+@needs_extra
+def test_no_report_is_written_without_questions(home: Path) -> None:
+    _all_left_out(home)
+    err = io.StringIO()
+    bench("locomo", "one.json", "--html", "report.html", err=err)
+    assert "note: no report: there are no questions" in err.getvalue()
+    assert not (home / "report.html").exists()
+
+
+@needs_extra
 def test_bench_writes_a_report(home: Path, locomo: str) -> None:
     bench("locomo", locomo, "--html", "report.html")  # relative to where it runs
     page = (home / "report.html").read_text(encoding="utf-8")

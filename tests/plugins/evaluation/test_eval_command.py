@@ -6,6 +6,8 @@ import json
 import shutil
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
@@ -201,12 +203,104 @@ def test_eval_without_notes_says_so(
     assert "0.000" not in history.out
 
 
+KEYLESS = "{ memory: { search: { provider: 'openai' } } }"
+"""A provider that cannot be used, as the environment has no key for it."""
+
+
+def test_searches_that_are_not_done_in_full_are_reported(
+    run: Callable[..., Run], workspace: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    _evalset(tmp_path / "set", workspace)
+    file = tmp_path / "set" / "queries.jsonl"
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text.replace("spare key?", "spare key? after:2026-13-45"), encoding="utf-8")
+    for name, config in (("vec.json5", KEYLESS), ("none.json5", "{}")):
+        (tmp_path / name).write_text(config, encoding="utf-8")
+    ran = run("eval", str(tmp_path / "set"), "--config", str(tmp_path / "vec.json5"), "--json")
+    assert "note: set: 3 of 3 queries: searched by keywords alone: openai" in ran.err
+    assert "note: set: 1 of 3 queries: after:2026-13-45 is not understood" in ran.err
+    assert "zyxwvut" not in ran.err
+    assert (ran.json["engine"], ran.json["sets"]["set"]["engine"]) == ("builtin", "builtin")
+    configs = [str(tmp_path / name) for name in ("none.json5", "vec.json5")]
+    ran = run("eval", str(tmp_path / "set"), "--compare", *configs)
+    assert "vec.json5: set: 3 of 3 queries: searched by keywords alone: openai" in ran.err
+    assert "none.json5: set: 3 of 3" not in ran.err
+
+
+def test_messages_on_single_queries_are_counted_after_the_first(
+    run: Callable[..., Run], workspace: str, home: Path
+) -> None:
+    relevant = [{"path": "MEMORY.md", "startLine": 26, "endLine": 26}]
+    lines = [
+        json.dumps({"id": day, "query": f"key after:2026-13-{day}", "relevant": relevant})
+        for day in range(10, 17)
+    ]
+    (home / "q.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    ran = run("eval", "q.jsonl", "--workspace", workspace)
+    assert ran.err.count("q: 1 of 7 queries: after:2026-13-1") == 5
+    assert "note: q: and 2 other messages" in ran.err
+
+
 def _configs(folder: Path) -> list[str]:
     """A configuration that finds little, and the default one."""
     texts = {"few.json5": "{ memory: { search: { query: { minScore: 0.8 } } } }", "new.json5": "{}"}
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
     return [str(folder / name) for name in texts]
+
+
+@pytest.mark.parametrize("option", ["--out", "--html"])
+@pytest.mark.parametrize("name", ["queries.jsonl", "workspace/MEMORY.md", "other.html"])
+def test_a_file_that_eval_did_not_write_is_not_overwritten(
+    run: Callable[..., Run], workspace: str, tmp_path: Path, option: str, name: str
+) -> None:
+    _evalset(tmp_path / "set", workspace)
+    (tmp_path / "set" / "other.html").write_text("<html>mine</html>", encoding="utf-8")
+    file = tmp_path / "set" / name
+    before = file.read_bytes()
+    ran = run("eval", str(tmp_path / "set"), option, str(file))
+    assert (ran.code, file.read_bytes()) == (1, before)
+    assert "is there already, and no earlier file of" in ran.err
+    assert "[1/1]" not in ran.err
+
+
+def test_earlier_results_are_kept_until_there_are_new_ones(
+    run: Callable[..., Run], workspace: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _evalset(tmp_path / "set", workspace)
+    out = tmp_path / "results.jsonl"
+    argv = ("eval", str(tmp_path / "set"), "--out", str(out))
+    out.touch()
+    assert run(*argv).code == 0
+    before = out.read_text(encoding="utf-8")
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("commonplace.Memory.search", interrupted)
+        assert run(*argv).code != 0
+    assert out.read_text(encoding="utf-8") == before
+    assert run(*argv).code == 0
+    both = run("eval", str(tmp_path / "set"), "--out", "one", "--html", "./one")
+    assert (both.code, "--out and --html name one file" in both.err) == (2, True)
+
+
+def test_a_folder_that_is_not_there_is_named_before_the_work(
+    run: Callable[..., Run], workspace: str, tmp_path: Path
+) -> None:
+    _evalset(tmp_path / "set", workspace)
+    new = tmp_path / "new"
+    ran = run("eval", str(tmp_path / "set"), "--out", str(new / "results.jsonl"))
+    assert ran.code == 1
+    assert f"there is no folder {new}" in ran.err
+    assert "fix: make it, or name another" in ran.err
+    assert "[1/1]" not in ran.err
+    assert not new.exists()
+    made = run("eval", "--make", "5", str(new / "q.jsonl"), "--workspace", workspace)
+    assert made.code == 0
+    assert f"note: made the folder {new}" in made.err
 
 
 def test_two_configurations_are_compared_query_by_query(
@@ -262,11 +356,35 @@ def test_a_configuration_that_is_wrong_is_named_before_anything_is_measured(
     assert ran.code == 2
     assert "none.json5" in ran.err
     assert "[1/1]" not in ran.err
+    broken = tmp_path / "broken.json5"
+    broken.write_text("{ memory: { search: { providr: 'x' } } }", encoding="utf-8")
+    for given in ((), ("--config", new)):
+        ran = run("eval", str(tmp_path / "set"), "--compare", new, str(broken), *given)
+        assert ran.code == 2
+        assert f"fix: run `commonplace config --config {broken} check`" in ran.err
     twice = run("eval", str(tmp_path / "set"), "--compare", new, new)
     assert twice.code == 1
     assert "twice" in twice.err
     both = run("eval", str(tmp_path / "set"), "--compare", new, "--out", "x")
     assert both.code == 1
+
+
+@pytest.mark.parametrize(
+    ("argv", "words"),
+    [
+        ("--tune --html t.html --compare x.json5", "--tune goes without --compare and --html"),
+        ("--tune --out t.jsonl --budget 5", "--tune goes without --out and --budget"),
+        ("--make 5 --tune", "--make goes without --tune"),
+        ("--history --make 5", "--history goes without --make"),
+    ],
+)
+def test_options_that_would_be_ignored_are_refused(
+    run: Callable[..., Run], home: Path, argv: str, words: str
+) -> None:
+    ran = run("eval", "q.jsonl", *argv.split())
+    assert (ran.code, ran.out) == (2, "")
+    assert words in ran.err
+    assert [file.name for file in home.iterdir() if file.is_file()] == []
 
 
 def test_queries_about_ones_own_notes_need_no_copy_of_them(

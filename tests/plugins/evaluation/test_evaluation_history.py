@@ -7,7 +7,7 @@ import os
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from commonplace_evaluation.history import KEPT, History, compared, history_lines
+from commonplace_evaluation.history import KEPT, History, compared, history_json, history_lines
 from commonplace_evaluation.measures import Span, score_query
 from commonplace_evaluation.running import Outcome, Scored
 from commonplace_evaluation.sets import EvalQuery
@@ -52,6 +52,16 @@ def test_the_last_reports_are_kept_without_queries_and_paths(tmp_path: Path) -> 
     assert "where" not in text
     assert "secret" not in text
     assert os.name == "nt" or _files(tmp_path)[0].stat().st_mode & 0o77 == 0
+
+
+def test_figures_are_rounded_once(tmp_path: Path) -> None:
+    history = _history(tmp_path)
+    outcome = _outcome(True)
+    measures = dict.fromkeys(outcome.scores[0].measures, 0.73749)
+    scored = outcome.scores[0]._replace(measures=measures)
+    history.keep(outcome._replace(scores=(scored,)))
+    found = history_json("w", history)
+    assert history_lines(found)[1].count(" 0.737") == 2
 
 
 def test_a_change_is_against_the_same_queries_of_the_same_set(tmp_path: Path) -> None:

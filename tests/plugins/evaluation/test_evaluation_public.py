@@ -253,6 +253,10 @@ def test_a_folder_of_another_benchmark_is_recognised(
             "half of a character",
         ),
         (
+            '[{"sample_id": "s7", "conversation": {"session_1": [{"speaker": "A"}]}, "qa": []}]',
+            "a turn in session_1 of s7 has no 'text'",
+        ),
+        (
             (
                 '[{"conversation": {"session_1": [{"speaker": "A", "text": "b"}]}, "qa": '
                 '[{"question": null, "evidence": ["D1:1"], "category": 1}]}]'

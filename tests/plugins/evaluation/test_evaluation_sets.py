@@ -73,7 +73,7 @@ SPAN = _lines(1, 2)
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("{", "Expecting"),
+        ('{"id": "x", "query": }', r"Expecting value at column 22\Z"),
         ("[]", "no object"),
         ('{"id": "1"}', "relevant"),
         ({**QUERY, "relevant": []}, "relevant"),
@@ -121,8 +121,9 @@ def test_nothing_to_be_found_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(CallerError, match="no queries"):
         find_sets(str(tmp_path))
     _make(tmp_path / "docs")
-    with pytest.raises(CallerError, match="no queries"):
+    with pytest.raises(CallerError, match="there are no queries in it") as caught:
         find_sets(str(tmp_path))
+    assert caught.value.hint.startswith("a line is {id, query, relevant: ")
 
 
 def test_a_set_without_a_workspace_is_an_error(tmp_path: Path) -> None:

@@ -26,8 +26,9 @@ LARGEST = 100_000
 
 # Before a date that times_of reads.
 _DUE = re.compile(
-    r"(?:\b(?:(?P<by>by|before)|until|till|due(?:\s+(?:on|by|date))?|deadline(?:\s+(?:is|of))?|"
-    r"expires?(?:\s+on)?|(?:valid|runs|lasts|good)\s+(?:until|till|through|to))|📅|due::)"
+    r"(?:\b(?:(?P<by>by|before)|(?P<until>until|till)|due(?:\s+(?:on|by|date))?|deadline(?:\s+(?:is|of))?|"
+    r"expires?(?:\s+on)?|(?:runs|lasts)\s+(?:until|till|through|to)|"
+    r"(?P<held>valid|good)\s+(?:until|till|through|to))|📅|due::)"
     r"[\s:]*(?:the\s+)?",
     re.IGNORECASE,
 )
@@ -50,6 +51,14 @@ _DONE = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+\[[xX]\]|~~|\bdone\b", re.IGNORECAS
 _WAS = re.compile(
     r"(?<!be )(?<!get )\b(?:was|were|had|has|have|did|been|built|made|left|came|went|got|sent|"
     r"paid|took|wrote|grew|rose|fell|sold|bought|\w{2,}ed)\b",
+    re.IGNORECASE,
+)
+# What was so until then, in one clause: "was open until 2024", where "was extended until" and "is
+# open until" say what holds.
+_WAS_UNTIL = re.compile(
+    r"\b(?:was|were|did|lived|worked|stayed|lasted|ran|served|existed|belonged|used\s+to)\b"
+    r"(?![^.,;:]*\b(?:is|are|has|have|extended|prolonged|renewed|postponed|delayed|granted|given|"
+    r"allowed|approved|booked|reserved|paid)\b)[^.,;:]*\Z",
     re.IGNORECASE,
 )
 _HAS_TO = re.compile(r"\b(?:has|have)\s+to\b", re.IGNORECASE)
@@ -185,6 +194,8 @@ def _end_of(line: str, note: AuditedNote, *, open_task: bool) -> str:
 
 def _lasts(line: str, due: re.Match[str]) -> bool:
     """Whether a line that is no task says what is to come: "built by 2020" does not."""
+    if (due["until"] or due["held"]) and _WAS_UNTIL.search(line[: due.start()]):
+        return False
     was = _WAS.search(_HAS_TO.sub("", line)) is not None
     return _LASTS.search(line) is not None or (due["by"] is not None and not was)
 

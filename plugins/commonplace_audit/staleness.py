@@ -15,6 +15,7 @@ from commonplace.plugin import (
     times_of,
 )
 from commonplace_audit.findings import AuditFinding, masked_lines, quoted, replaced
+from commonplace_audit.private_keys import KEY_BEGIN, private_keys
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -106,24 +107,27 @@ def stale_dates(note: AuditedNote, today: date) -> Iterator[AuditFinding]:
 
 
 def secrets(note: AuditedNote) -> Iterator[AuditFinding]:
-    """The lines that hold what looks like a secret; the secret itself is never shown."""
-    if redact(note.text) == note.text:
-        return
-    hint = "revoke it, keep it in a password manager, and delete it here: commonplace forget "
+    """The lines that hold what looks like a secret, which is masked where it is shown."""
+    hint = (
+        "revoke it, keep it in a password manager, and delete it here; the journal in the state "
+        "folder keeps what is forgotten, so delete that, too: commonplace forget "
+    )
     lines, shown = note.text.split("\n"), masked_lines(note.text)
-    found = False
-    severity: Severity
+    keys = private_keys(lines)
+    for key in keys:
+        at = f"{note.path}#L{key.first}" + (f"-L{key.last}" if key.last > key.first else "")
+        severity: Severity = "problem" if key.sure else "info"
+        yield AuditFinding("secret", severity, at, f"looks like a secret: {key.what}", hint + at)
+    of_keys = {number for key in keys for number in range(key.first, key.last + 1)}
+    found = bool(keys)
     for number, (line, hidden) in enumerate(zip(lines, shown, strict=True), 1):
-        if "-----BEGIN " in line and "PRIVATE KEY" in line:
-            severity, what = "problem", "a private key begins here"
-        elif hidden != line:
-            severity, what = _secrecy(line, hidden), quoted(hidden)
-        else:
+        if hidden == line or number in of_keys:
             continue
         found = True
         at = f"{note.path}#L{number}"
-        yield AuditFinding("secret", severity, at, f"looks like a secret: {what}", hint + at)
-    if not found:  # only its lines together look like one
+        what = f"looks like a secret: {quoted(hidden)}"
+        yield AuditFinding("secret", _secrecy(line, hidden), at, what, hint + at)
+    if not found and _is_masked(KEY_BEGIN.sub("", note.text)):
         text = "some of its lines together look like a secret"
         yield AuditFinding("secret", "problem", note.path, text, hint + note.path)
 
@@ -138,7 +142,7 @@ def oversized(
                 "oversized",
                 "warning",
                 note.path,
-                f"{len(note.text):,} characters in one note (at most {largest:,} are well)",
+                f"{len(note.text):,} characters (notes should have at most {largest:,})",
                 "split it by subject or by month, with a note that links to the parts",
             )
         elif note.path in cut:
@@ -150,6 +154,10 @@ def oversized(
                 "session starts",
                 "keep in it what always counts, or raise limits.maxInjectedChars",
             )
+
+
+def _is_masked(text: str) -> bool:
+    return redact(text) != text
 
 
 def _secrecy(line: str, masked: str) -> Severity:

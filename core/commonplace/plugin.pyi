@@ -175,6 +175,7 @@ from commonplace.model.search import Query as Query
 from commonplace.model.search import StoredChunk as StoredChunk
 from commonplace.model.search import TermCounts as TermCounts
 from commonplace.model.search import Where as Where
+from commonplace.model.search import cited as cited
 from commonplace.model.search import messages_of as messages_of
 from commonplace.model.search import newest_first as newest_first
 from commonplace.model.tools import is_direct as is_direct

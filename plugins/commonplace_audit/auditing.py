@@ -12,6 +12,7 @@ from commonplace_audit.contradictions import contradictions, restated
 from commonplace_audit.duplicates import duplicates
 from commonplace_audit.findings import KINDS, SEVERITIES, AuditFinding, Masks, audited
 from commonplace_audit.links import Links
+from commonplace_audit.patches import patch_of
 from commonplace_audit.reach import unfound
 from commonplace_audit.staleness import LARGEST, oversized, secrets, stale_dates
 
@@ -29,13 +30,16 @@ class Audit(NamedTuple):
     """The result: the findings, the number of notes that were read, and those that were not.
 
     ``unreadable`` are (path, reason). ``silenced`` counts findings on lines that say
-    ``<!-- audit: ignore -->``.
+    ``<!-- audit: ignore -->``. ``patch`` has the diffs of all findings, one a file, but those that
+    change the same text as one before: they are counted in ``left_out``.
     """
 
     findings: tuple[AuditFinding, ...]
     notes: int
     unreadable: tuple[tuple[str, str], ...] = ()
     silenced: int = 0
+    patch: str = ""
+    left_out: int = 0
 
 
 def audit(
@@ -77,7 +81,8 @@ def audit(
     kept = [
         masks.masked(_fitting(one, by_path)) for one in ordered if not _is_silenced(one, by_path)
     ]
-    return Audit(tuple(kept), len(notes), tuple(unreadable), len(found) - len(kept))
+    silenced = len(found) - len(kept)
+    return Audit(tuple(kept), len(notes), tuple(unreadable), silenced, *patch_of(kept, by_path))
 
 
 def read_notes(

@@ -45,7 +45,7 @@ class AuditCommand:
         parser.add_argument(
             "--diff",
             action="store_true",
-            help="print the proposed diffs alone, for patch -p0 in the workspace",
+            help="print the proposed diffs alone, one a file, for patch -p0 in the workspace",
         )
         parser.add_argument(
             "--largest",
@@ -67,8 +67,13 @@ class AuditCommand:
         if context.json:
             context.emit(_as_json(found))
         elif args.diff:
-            for finding in found.findings:
-                context.out.write(finding.diff)
+            context.out.write(found.patch)
+            if found.left_out:
+                left_out = counted(found.left_out, "diff")
+                context.note(
+                    f"{left_out} left out, as another one changes the same text: apply these, then "
+                    "run the audit again"
+                )
         else:
             _show(found, context)
         return 1 if args.check and found.findings else 0

@@ -8,6 +8,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Literal
 
 from commonplace.plugin import NamedTuple, NoteLine, facts, note_facts, redact, split_lines
+from commonplace_audit.private_keys import KEY_BEGIN, private_keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -123,7 +124,7 @@ class Masks:
         return finding._replace(
             text=clean(finding.text),
             hint=hint,
-            diff=finding.diff if clean(body) == body else "",
+            diff=finding.diff if clean(body) == body and not _holds_key(body) else "",
         )
 
     def _hidden(self, citation: str) -> Iterator[str]:
@@ -142,14 +143,21 @@ class Masks:
                 yield from _words(plain[at]) - _words(masked[at])
 
 
+def _holds_key(text: str) -> bool:
+    return bool(private_keys(text.split("\n")))
+
+
 def _words(line: str) -> Counter[str]:
     return Counter(word for part in _WORDS(line) if (word := part.strip(".!?")))
 
 
 def masked_lines(text: str) -> list[str]:
     """The lines of ``text`` without secrets."""
-    lines, masked = text.split("\n"), redact(text).split("\n")
-    # A private key is masked with its lines.
+    lines = text.split("\n")
+    for key in private_keys(lines):
+        for at in range(key.first - 1, key.last):
+            lines[at] = redact(lines[at]) if KEY_BEGIN.search(lines[at]) else "***"
+    masked = redact("\n".join(lines)).split("\n")
     return masked if len(masked) == len(lines) else [redact(line) for line in lines]
 
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-from difflib import get_close_matches
+from difflib import SequenceMatcher, get_close_matches
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import quote, unquote
 
 from commonplace.plugin import ENDINGS, NamedTuple, counted, prose_lines
 from commonplace_audit.findings import AuditFinding, replaced, stem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from commonplace_audit.findings import AuditedNote, Severity
 
@@ -37,6 +37,9 @@ _HEADING = re.compile(r"\s{0,3}#{1,6}\s+(.*?)\s*#*\s*$")
 _NAMED_ANCHOR = re.compile(r"(?:id|name)=[\"']([^\"']+)[\"']|\{#([\w-]+)\}|\s\^([\w-]+)\s*$")
 _ENTRIES = 50_000  # of a workspace that are listed, to find a file that was moved
 _NEAR = 0.8
+_RANKED = 10  # names that are compared for the nearest: one note has several
+_DIGITS = re.compile(r"\d+").findall
+T = TypeVar("T")
 
 
 class Broken(NamedTuple):
@@ -55,9 +58,12 @@ class Links:
         self._notes = notes
         self._by_path = {note.path: note for note in notes}
         self._by_name: dict[str, list[AuditedNote]] = {}
+        self._by_stem: dict[str, list[AuditedNote]] = {}
         for note in notes:
-            for name in {stem(note.path), note.title, *note.names}:
-                self._by_name.setdefault(name.casefold(), []).append(note)
+            self._by_stem.setdefault(stem(note.path).casefold(), []).append(note)
+            names = (stem(note.path), note.title, *note.names)
+            for name in {name.casefold() for name in names}:
+                self._by_name.setdefault(name, []).append(note)
         self._anchors: dict[str, frozenset[str]] = {}
 
     def broken(self, note: AuditedNote) -> Iterator[AuditFinding]:
@@ -91,24 +97,24 @@ class Links:
             return self._anchor(found[0], anchor, target) if len(found) == 1 else None
         if name.casefold() in self._files or self._exists(note, name):
             return None
-        meant = self._near(name)
+        meant = self._near(note, name)
         if not meant:  # often a note that is still to be written
             return Broken(f"no note is named {name!r}: [[{target}]]", severity="info")
         return Broken(f"no note is named {name!r}: [[{target}]]", target.replace(name, meant, 1))
 
-    def _near(self, name: str) -> str:
+    def _near(self, note: AuditedNote, name: str) -> str:
         """What a wiki link to ``name`` perhaps meant, with its folder if ``name`` has one."""
         if "/" not in name:
-            near = get_close_matches(name.casefold(), self._by_name, n=1, cutoff=_NEAR)
-            return stem(self._by_name[near[0]][0].path) if near else ""
+            found = _nearest(name.casefold(), self._by_name)
+            return stem(found[0].path) if len(found) == 1 and found[0] is not note else ""
         # The name of a file tells notes apart, not the folders that many of them share.
         folder, _, last = _bare(f"/{name.lstrip('/')}").rpartition("/")
-        stems = {stem(note.path).casefold() for note in self._notes}
-        near = [last] if last in stems else get_close_matches(last, sorted(stems), 1, _NEAR)
-        paths = [one.path for one in self._notes if near and stem(one.path).casefold() == near[0]]
-        beside = [one for one in paths if _bare(f"/{one}").endswith(f"{folder}/{near[0]}")]
-        found = beside or paths
-        return _without_ending(found[0]) + _ending(name) if len(found) == 1 else ""
+        found = _nearest(last, self._by_stem)
+        beside = [one for one in found if _bare(f"/{one.path}").rpartition("/")[0].endswith(folder)]
+        found = beside or found
+        if len(found) != 1 or found[0] is note:
+            return ""
+        return _without_ending(found[0].path) + _ending(name)
 
     def _named(self, note: AuditedNote, name: str) -> Sequence[AuditedNote]:
         if "/" not in name:
@@ -169,11 +175,8 @@ class Links:
 
     def _moved(self, note: AuditedNote, path: str) -> str:
         """A link to the one note with that file's name, or nearly that name; ``""`` for none."""
-        name = stem(path).casefold()
-        stems = {stem(one.path).casefold() for one in self._notes}
-        near = [name] if name in stems else get_close_matches(name, sorted(stems), 1, _NEAR)
-        found = [one for one in self._notes if near and stem(one.path).casefold() == near[0]]
-        if len(found) != 1:
+        found = _nearest(stem(path).casefold(), self._by_stem)
+        if len(found) != 1 or found[0] is note:
             return ""
         folder = posixpath.dirname(note.path) or "."
         return quote(posixpath.relpath(found[0].path, folder))
@@ -194,10 +197,10 @@ class Links:
         last_part = anchor.rpartition("#")[2].strip()
         if {slug(anchor), slug(last_part), last_part.lstrip("^").casefold()} & known:
             return None
-        near = get_close_matches(slug(last_part), sorted(known), 1, _NEAR)
+        near = _nearest(slug(last_part), {name: (name,) for name in known})
         head = target.partition("#")[0]
         text = f"{note.path} has no heading {last_part!r}: {target}"
-        return Broken(text, f"{head}#{near[0]}" if near else "")
+        return Broken(text, f"{head}#{near[0]}" if len(near) == 1 else "")
 
     @cached_property
     def _files(self) -> frozenset[str]:
@@ -212,6 +215,25 @@ class Links:
             if len(names) > _ENTRIES:
                 break
         return frozenset(names)
+
+
+def _nearest(name: str, names: Mapping[str, Sequence[T]]) -> list[T]:
+    """What the nearest of ``names`` name: several where two are as near, none if none is near.
+
+    Names with other digits name something else: ``report-2026`` is not meant by ``report-2025``.
+    """
+    alike = [one for one in sorted(names) if _numbers(one) == _numbers(name)]
+    near = get_close_matches(name, alike, _RANKED, _NEAR)
+    found: list[T] = []
+    for one in near:
+        if SequenceMatcher(None, one, name).ratio() < SequenceMatcher(None, near[0], name).ratio():
+            break
+        found += (what for what in names[one] if what not in found)
+    return found
+
+
+def _numbers(name: str) -> list[str]:
+    return [digits.lstrip("0") for digits in _DIGITS(name)]
 
 
 def anchors_of(text: str) -> frozenset[str]:

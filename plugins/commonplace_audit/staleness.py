@@ -15,6 +15,7 @@ from commonplace.plugin import (
     times_of,
 )
 from commonplace_audit.findings import AuditFinding, masked_lines, quoted, replaced
+from commonplace_audit.private_keys import KEY_BEGIN, private_keys
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -26,8 +27,9 @@ LARGEST = 100_000
 
 # Before a date that times_of reads.
 _DUE = re.compile(
-    r"(?:\b(?:(?P<by>by|before)|until|till|due(?:\s+(?:on|by|date))?|deadline(?:\s+(?:is|of))?|"
-    r"expires?(?:\s+on)?|(?:valid|runs|lasts|good)\s+(?:until|till|through|to))|📅|due::)"
+    r"(?:\b(?:(?P<by>by|before)|(?P<until>until|till)|due(?:\s+(?:on|by|date))?|deadline(?:\s+(?:is|of))?|"
+    r"expires?(?:\s+on)?|(?:runs|lasts)\s+(?:until|till|through|to)|"
+    r"(?P<held>valid|good)\s+(?:until|till|through|to))|📅|due::)"
     r"[\s:]*(?:the\s+)?",
     re.IGNORECASE,
 )
@@ -50,6 +52,14 @@ _DONE = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+\[[xX]\]|~~|\bdone\b", re.IGNORECAS
 _WAS = re.compile(
     r"(?<!be )(?<!get )\b(?:was|were|had|has|have|did|been|built|made|left|came|went|got|sent|"
     r"paid|took|wrote|grew|rose|fell|sold|bought|\w{2,}ed)\b",
+    re.IGNORECASE,
+)
+# What was so until then, in one clause: "was open until 2024", where "was extended until" and "is
+# open until" say what holds.
+_WAS_UNTIL = re.compile(
+    r"\b(?:was|were|did|lived|worked|stayed|lasted|ran|served|existed|belonged|used\s+to)\b"
+    r"(?![^.,;:]*\b(?:is|are|has|have|extended|prolonged|renewed|postponed|delayed|granted|given|"
+    r"allowed|approved|booked|reserved|paid)\b)[^.,;:]*\Z",
     re.IGNORECASE,
 )
 _HAS_TO = re.compile(r"\b(?:has|have)\s+to\b", re.IGNORECASE)
@@ -97,24 +107,27 @@ def stale_dates(note: AuditedNote, today: date) -> Iterator[AuditFinding]:
 
 
 def secrets(note: AuditedNote) -> Iterator[AuditFinding]:
-    """The lines that hold what looks like a secret; the secret itself is never shown."""
-    if redact(note.text) == note.text:
-        return
-    hint = "revoke it, keep it in a password manager, and delete it here: commonplace forget "
+    """The lines that hold what looks like a secret, which is masked where it is shown."""
+    hint = (
+        "revoke it, keep it in a password manager, and delete it here; the journal in the state "
+        "folder keeps what is forgotten, so delete that, too: commonplace forget "
+    )
     lines, shown = note.text.split("\n"), masked_lines(note.text)
-    found = False
-    severity: Severity
+    keys = private_keys(lines)
+    for key in keys:
+        at = f"{note.path}#L{key.first}" + (f"-L{key.last}" if key.last > key.first else "")
+        severity: Severity = "problem" if key.sure else "info"
+        yield AuditFinding("secret", severity, at, f"looks like a secret: {key.what}", hint + at)
+    of_keys = {number for key in keys for number in range(key.first, key.last + 1)}
+    found = bool(keys)
     for number, (line, hidden) in enumerate(zip(lines, shown, strict=True), 1):
-        if "-----BEGIN " in line and "PRIVATE KEY" in line:
-            severity, what = "problem", "a private key begins here"
-        elif hidden != line:
-            severity, what = _secrecy(line, hidden), quoted(hidden)
-        else:
+        if hidden == line or number in of_keys:
             continue
         found = True
         at = f"{note.path}#L{number}"
-        yield AuditFinding("secret", severity, at, f"looks like a secret: {what}", hint + at)
-    if not found:  # only its lines together look like one
+        what = f"looks like a secret: {quoted(hidden)}"
+        yield AuditFinding("secret", _secrecy(line, hidden), at, what, hint + at)
+    if not found and _is_masked(KEY_BEGIN.sub("", note.text)):
         text = "some of its lines together look like a secret"
         yield AuditFinding("secret", "problem", note.path, text, hint + note.path)
 
@@ -129,7 +142,7 @@ def oversized(
                 "oversized",
                 "warning",
                 note.path,
-                f"{len(note.text):,} characters in one note (at most {largest:,} are well)",
+                f"{len(note.text):,} characters (notes should have at most {largest:,})",
                 "split it by subject or by month, with a note that links to the parts",
             )
         elif note.path in cut:
@@ -141,6 +154,10 @@ def oversized(
                 "session starts",
                 "keep in it what always counts, or raise limits.maxInjectedChars",
             )
+
+
+def _is_masked(text: str) -> bool:
+    return redact(text) != text
 
 
 def _secrecy(line: str, masked: str) -> Severity:
@@ -185,6 +202,8 @@ def _end_of(line: str, note: AuditedNote, *, open_task: bool) -> str:
 
 def _lasts(line: str, due: re.Match[str]) -> bool:
     """Whether a line that is no task says what is to come: "built by 2020" does not."""
+    if (due["until"] or due["held"]) and _WAS_UNTIL.search(line[: due.start()]):
+        return False
     was = _WAS.search(_HAS_TO.sub("", line)) is not None
     return _LASTS.search(line) is not None or (due["by"] is not None and not was)
 

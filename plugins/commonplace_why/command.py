@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from commonplace.plugin import (
+    CommonplaceError,
     UnavailableError,
     UsageError,
     counted,
     explained,
+    messages_of,
     positive_int,
 )
 
@@ -43,8 +46,8 @@ class WhyCommand:
             "words",
             metavar="CITATION|QUERY",
             nargs="+",
-            help="lines of a note or its path: which recalls it was part of; or a question: its "
-            "ranking, and whether asking again gives what agents were given",
+            help="lines of notes or their paths: which recalls each was part of; other words are "
+            "one question: its ranking, and whether asking again gives what agents were given",
         )
         parser.add_argument(
             "--last",
@@ -59,15 +62,14 @@ class WhyCommand:
         asked = " ".join(args.words).strip()
         if not asked:
             raise UsageError("nothing to explain", hint=self.examples[0])
-        from commonplace_why.replaying import citation_in, citation_meant
+        from commonplace_why.replaying import citations_in
 
         with context.open_memory() as memory:
             if not memory.settings.recalls.trace:
                 context.note(_OFF)
             try:
-                citation = citation_in(memory, asked) or citation_meant(memory, asked)
-                if citation is not None:
-                    _passage(memory, citation, args.last, context)
+                if citations := citations_in(memory, args.words):
+                    _passages(memory, citations, args.last, context)
                 else:
                     _question(memory, asked, args.last, context)
             except BrokenPipeError:  # of what is written: a pager was closed
@@ -80,23 +82,35 @@ class WhyCommand:
         return 0
 
 
-def _passage(memory: Memory, citation: str, most: int, context: Context) -> None:
+def _passages(memory: Memory, citations: list[str], most: int, context: Context) -> None:
     from commonplace_why.replaying import recalls_of
 
-    found = list(recalls_of(memory, citation))
-    shown = found[:most]
+    found = {citation: list(recalls_of(memory, citation)) for citation in citations}
+    for citation in found:
+        with suppress(CommonplaceError):  # it may be in the log alone
+            note = memory.get(citation)
+            if note.start_line > max(1, note.total_lines):
+                context.note(f"{note.path} has {counted(note.total_lines, 'line')}")
     if context.json:
-        context.emit(
+        logged = memory.settings.recalls.trace
+        passages = [
             {
                 "citation": citation,
-                "logged": memory.settings.recalls.trace,
-                "total": len(found),
-                "recalls": [_recalled_json(one) for one in shown],
+                "logged": logged,
+                "total": len(recalls),
+                "recalls": [_recalled_json(one) for one in recalls[:most]],
             }
-        )
+            for citation, recalls in found.items()
+        ]
+        context.emit(passages[0] if len(passages) == 1 else {"passages": passages})
         return
-    context.line(f"{citation} was part of {counted(len(found), 'logged recall')}")
-    for one in shown:
+    for citation, recalls in found.items():
+        context.line(f"{citation} was part of {counted(len(recalls), 'logged recall')}")
+        _show_recalls(recalls[:most], context)
+
+
+def _show_recalls(recalls: list[Recalled], context: Context) -> None:
+    for one in recalls:
         state = "unchanged since" if one.same else "changed since"
         context.line(
             f"{_head(one.recall)}: rank {one.rank} of {len(one.recall.hits)}, {one.score:.3f}, "
@@ -114,11 +128,13 @@ def _question(memory: Memory, question: str, most: int, context: Context) -> Non
             {
                 "query": question,
                 "logged": memory.settings.recalls.trace,
+                "notes": messages_of(result),
                 "hits": _hits_json(result),
                 "replays": [_replay_json(replay) for replay in replays],
             }
         )
         return
+    context.notes(messages_of(result))
     for rank, hit in enumerate(result.hits, 1):
         context.line(f"{rank}. {hit.score:.3f} {hit.citation}")
         for line in explained(hit.explain):

@@ -6,6 +6,7 @@ import os
 import posixpath
 import re
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from commonplace import Memory, MemoryTools
@@ -13,7 +14,9 @@ from commonplace.plugin import (
     ENDINGS,
     CommonplaceError,
     NamedTuple,
+    cited,
     content_stamp,
+    counted,
     engine_of,
     notes_revision,
     question_digest,
@@ -22,7 +25,7 @@ from commonplace.plugin import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from commonplace import SearchResult
     from commonplace.plugin import TracedRecall
@@ -31,6 +34,7 @@ _CITATION = re.compile(r"(.*?)(?:#L(\d+)(?:-L?(\d+))?|:(\d+)(?:-(\d+))?)?\Z", re
 _LIKE_A_CITATION = re.compile(
     r"\S*#L\d+\S*|\S+\.(?:md|markdown|txt|jsonl)(?::\d+(?:-\d+)?)?", re.IGNORECASE
 )
+_LINES_ALONE = re.compile(r"\S+:\d+(?:-\d+)?")
 _LAST_LINE = 1 << 31
 _CHAT = "agent:replay:group:replay"  # any chat that is not direct
 
@@ -61,17 +65,32 @@ class Replay(NamedTuple):
     reasons: tuple[str, ...]
 
 
+def citations_in(memory: Memory, words: Sequence[str]) -> list[str]:
+    """The citations that ``words`` are, together or each of them; none if they are a question.
+
+    Raises as :func:`citation_in` and :func:`citation_meant`.
+    """
+    whole = " ".join(words)
+    one = citation_in(memory, whole) or citation_meant(memory, whole)
+    if one is not None:
+        return [one]
+    if not all(_LIKE_A_CITATION.fullmatch(word) or _LINES_ALONE.fullmatch(word) for word in words):
+        return []
+    found = [citation_in(memory, word) or citation_meant(memory, word) for word in words]
+    return [one for one in found if one is not None] if all(found) else []
+
+
 def citation_in(memory: Memory, words: str) -> str | None:
     """The citation that ``words`` are, with the path that hits have; ``None`` if they are none.
 
-    They name a document that is there or in the log, with or without lines. ``./`` before the path
-    and an absolute path are understood. Raises ``OSError`` where the log cannot be read.
+    They name a document that is there or in the log, with or without lines. ``./`` before the path,
+    an absolute path, and lines of a path without its ending are understood. Raises ``OSError``
+    where the log cannot be read.
     """
     words = words.strip()
-    path, _, _ = lines_of(words)
+    path, first, last = lines_of(words)
     if not path:
         return None
-    lines = words[len(path) :]
     there = {ref.path: ref.location for ref in memory.notes()}
     if os.path.isabs(path):
         real = os.path.realpath(path)
@@ -85,10 +104,11 @@ def citation_in(memory: Memory, words: str) -> str | None:
         if (
             name in there
             or name in logged
-            or (name.endswith(ENDINGS) and _is_readable(memory, name))
+            or (name.endswith(ENDINGS) and _stored(memory, name) is not None)
         ):
-            return name + lines
-    return None
+            return _cited(name, first, last)
+    stored = _stored(memory, words) if last < _LAST_LINE else None
+    return None if stored is None else _cited(stored, first, last)
 
 
 def citation_meant(memory: Memory, words: str) -> str | None:
@@ -104,16 +124,19 @@ def citation_meant(memory: Memory, words: str) -> str | None:
     digest = question_digest(words)
     if any(recall.question == digest for recall in trace_of(memory)):
         return None
-    path, _, _ = lines_of(words)
-    return memory.get(words).path + words[len(path) :]
+    _, first, last = lines_of(words)
+    return _cited(memory.get(words).path, first, last)
 
 
-def _is_readable(memory: Memory, path: str) -> bool:
-    try:
-        memory.get(path)
-    except CommonplaceError:
-        return False
-    return True
+def _stored(memory: Memory, words: str) -> str | None:
+    """The path of the note that ``words`` cite, ``None`` where it cannot be read."""
+    with suppress(CommonplaceError):
+        return memory.get(words).path
+    return None
+
+
+def _cited(path: str, first: int, last: int) -> str:
+    return path if last == _LAST_LINE else cited(path, first, last)
 
 
 def recalls_of(memory: Memory, citation: str) -> Iterator[Recalled]:
@@ -182,13 +205,18 @@ def trace_of(memory: Memory) -> Iterator[TracedRecall]:
 
 
 def lines_of(citation: str) -> tuple[str, int, int]:
-    """Path, first and last line of a citation; without lines it is the whole note."""
+    """Path, first and last line of a citation; without lines it is the whole note.
+
+    As in :meth:`Memory.get <commonplace.memory.Memory.get>` the lines may be named in either order,
+    and line 0 is the first.
+    """
     found = _CITATION.match(citation.strip())
     assert found is not None, "the pattern matches any text"
     first = found[2] or found[4]
     if first is None:
         return found[1], 1, _LAST_LINE
-    return found[1], int(first), int(found[3] or found[5] or first)
+    one, other = int(first), int(found[3] or found[5] or first)
+    return found[1], max(1, min(one, other)), max(1, one, other)
 
 
 def _is_same(before: tuple[tuple[str, float], ...], now: tuple[tuple[str, float], ...]) -> bool:
@@ -199,7 +227,10 @@ def _is_same(before: tuple[tuple[str, float], ...], now: tuple[tuple[str, float]
 
 
 def _reasons(memory: Memory, recall: TracedRecall, result: SearchResult) -> Iterator[str]:
-    """What is other than at the time of a recall."""
+    """What is other than at the time of a recall, and what the answer of now does not know."""
+    if result.stale:
+        changed_files = counted(result.stale, "changed file")
+        yield f"the index does not know {changed_files} yet: update it with commonplace index"
     changed = [
         hit.citation
         for hit in recall.hits

@@ -339,7 +339,7 @@ EXIT_CODES = {
     DONE: "done. Also a search that finds nothing or that keywords alone answer, and any command "
     "where the configuration switches memory off.",
     FAILED: "failed, with the reason on standard error. Also `status` and `doctor` if they find a "
-    "problem, and `plugins` if one does not load.",
+    "problem, `plugins` if one does not load, and `audit --check` if there is a finding.",
     NOT_VALID: "the command line or the configuration is not valid. Also `config check` if it "
     "finds an error.",
     IN_PART: "done in part: `index` if notes could not be read or are left for the next run, or if "

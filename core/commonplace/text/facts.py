@@ -364,8 +364,7 @@ _LONG, _DOTS = 4, 3
 
 def _value_in(text: str) -> re.Match[str] | None:
     """The only number of a line, or that of :func:`value_of`; none of a name: PAY-1432, #812."""
-    numbers = list(NUMBER.finditer(text))
-    stated = value_of(text)
+    numbers, stated = list(NUMBER.finditer(text)), value_of(text)
     value = numbers[0] if len(numbers) == 1 else stated
     if value is None or _OF_A_NAME.search(text, 0, value.start()):
         return None

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
@@ -61,6 +63,39 @@ def test_diffs_alone_are_a_patch(notes: Path, capsys: pytest.CaptureFixture[str]
         "--- MEMORY.md\n+++ MEMORY.md\n@@ -1,3 +1,3 @@\n # Memory\n \n"
         "-- See [plan](memory/plan.md).\n+- See [plan](memory/plans.md).\n"
     )
+
+
+def test_the_diffs_of_a_file_are_one_diff(
+    notes: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    patch = shutil.which("patch")
+    if patch is None:
+        pytest.skip("patch is not installed")
+    (notes / "memory/tools.md").write_text("# Tools\n")
+    wrong = "[a](memory/plan.md), [b](memory/tool.md)\n[c](memory/plan.md)\n\n[d](memory/tool.md)"
+    (notes / "MEMORY.md").write_text(f"\ufeff# Memory\n\n{wrong}")
+    assert main(["audit", "--only", "broken-link", "--diff"]) == 0
+    diff = capsys.readouterr().out
+    monkeypatch.chdir(notes)
+    subprocess.run([patch, "-p0", "--binary"], input=diff.encode(), check=True)
+    right = wrong.replace("plan", "plans").replace("tool", "tools")
+    assert (notes / "MEMORY.md").read_text() == f"\ufeff# Memory\n\n{right}"
+
+
+def test_a_diff_that_changes_the_same_text_as_another_is_left_out(
+    notes: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (
+        "# A\n\nThe {} of the old house at the lake lies [here](plan.md), as Tom from Bern says.\n"
+    )
+    for name in ("a", "b"):
+        (notes / f"memory/{name}.md").write_text(text.format("key"))
+    assert main(["audit", "--only", "duplicate,broken-link", "--diff"]) == 0
+    shown = capsys.readouterr()
+    assert shown.out.count("+++ /dev/null") == 1
+    assert shown.out.count("+++ memory/a.md") == 1
+    assert "+++ memory/b.md" not in shown.out
+    assert "note: 1 diff left out, as another one changes the same text" in shown.err
 
 
 def test_a_long_diff_is_cut_where_it_is_shown_beside_its_finding(

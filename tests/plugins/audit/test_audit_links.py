@@ -37,3 +37,40 @@ def test_a_wiki_link_with_a_folder_is_compared_with_the_names_of_files(
     assert len(found) == 1
     assert (f"+See {meant}.\n" in found[0].diff) == bool(meant)
     assert found[0].hint.startswith("perhaps" if meant else "correct")
+
+
+@pytest.mark.parametrize(
+    ("path", "link", "others", "meant"),
+    [
+        ("server-3.md", "[a](server-2.md)", (), ""),  # not the note itself
+        ("x/plan.md", "[a](../y/plan.md)", (), ""),
+        ("plans.md", "[[plan-s]]", (), ""),
+        ("a.md", "[a](report-2025.md)", ("report-2026.md",), ""),
+        ("a.md", "[a](q1-plan.md)", ("q3-plan.md",), ""),
+        ("a.md", "[a](adr-2.md)", ("adr-1.md", "adr-7.md"), ""),
+        ("a.md", "[[adr-2]]", ("adr-7.md",), ""),
+        ("a.md", "[[x/adr-2]]", ("x/adr-7.md",), ""),
+        ("a.md", "[a](sub/notes.md#step-2)", (), ""),
+        ("a.md", "[a](garden-plam.md)", ("garden-plan.md", "garden-play.md"), ""),  # both as near
+        ("a.md", "[[garden-plam]]", ("garden-plan.md", "garden-play.md"), ""),
+        ("a.md", "[[garden_plan]]", ("garden-plan.md",), "[[garden-plan]]"),  # by name and title
+        ("a.md", "[a](adr-02.md)", ("adr-2.md", "adr-3.md"), "[a](adr-2.md)"),
+        ("a.md", "[a](reprot-2025.md)", ("report-2025.md",), "[a](report-2025.md)"),
+        ("a.md", "[[x/garden-plam]]", ("x/garden-plan.md", "garden-play.md"), "[[x/garden-plan]]"),
+    ],
+)
+def test_a_name_that_is_another_or_as_near_as_another_is_not_proposed(
+    audited: Callable[..., Audit], path: str, link: str, others: tuple[str, ...], meant: str
+) -> None:
+    notes = dict.fromkeys(others, "Text.\n") | {"sub/notes.md": "# A\n\n## Step 1\n"}
+    (finding,) = audited(notes | {path: f"See {link}.\n"}, "broken-link").findings
+    assert finding.diff.endswith(f"\n+See {meant}.\n" if meant else "")
+    assert bool(finding.diff) == bool(meant)
+
+
+def test_headings_are_checked_where_title_and_name_differ_in_case(
+    audited: Callable[..., Audit],
+) -> None:
+    notes = {"memory/staging.md": "# Staging\n\n## Ports\n", "memory/a.md": "[[staging#Prots]]\n"}
+    (finding,) = audited(notes, "broken-link").findings
+    assert "+[[staging#ports]]" in finding.diff

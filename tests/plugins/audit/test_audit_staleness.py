@@ -31,6 +31,12 @@ PASSED = [
     "Tom has to be paid by 30 September 2026.",
     "The report must be submitted before 2026-09-30.",
     "The lease runs until September 2026.",
+    "The lease was signed in May and runs until 2026-09-30.",
+    "The lease was signed in May, valid until 2026-09-30.",
+    "The lease was extended until 2026-09-30.",
+    "Tom was told that the shop is open until 2026-09-30.",
+    "We have until 2026-09-30 to decide.",
+    "The room is reserved until 2026-09-30.",
 ]
 NOT_PASSED = [
     "- [x] Steuer bis 2026-09-30 abgeben",
@@ -49,6 +55,9 @@ NOT_PASSED = [
     "The house was built by 2020-05-01.",
     "All forms had been filed by 2026-09-01, and we left.",
     "Mia moved here on 2026-09-01.",
+    "The shop was open until 2024-01-01, then we moved.",
+    "The offer was valid until 2024-01-01.",
+    "Mia lived in Bern till 2024-01-01.",
     "Das Treffen am 2026-09-01 war gut, bis 2026-09-02.",
 ]
 

@@ -281,6 +281,73 @@ def test_what_looks_like_a_citation_may_be_a_question(
     assert "MEMORY.md#L3 was part of" in capsys.readouterr().out
 
 
+@pytest.mark.usefixtures("at_workspace")
+def test_each_of_several_citations_is_explained(
+    make: Callable[..., Memory], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with make(trace=True) as memory:
+        ask(memory)
+    assert main(["why", "MEMORY.md#L4", "MEMORY:3", "memory/2026-09-01.md"]) == 0
+    lines = [line for line in capsys.readouterr().out.splitlines() if "was part of" in line]
+    names = ("MEMORY.md#L4", "MEMORY.md#L3", "memory/2026-09-01.md")
+    assert lines == [f"{name} was part of 1 logged recall" for name in names]
+    assert main(["why", "MEMORY.md#L3", "MEMORY.md#L4", "--json"]) == 0
+    passages = json.loads(capsys.readouterr().out)["passages"]
+    assert [one["citation"] for one in passages] == ["MEMORY.md#L3", "MEMORY.md#L4"]
+    assert main(["why", "MEMORY.md#L3", "and", "MEMORY.md#L4"]) == 0
+    assert main(["why", "server:8444", "port:1"]) == 0
+    assert "was part of" not in capsys.readouterr().out
+    assert main(["why", "MEMORY.md#L3", "nosuch.md"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "citation", "note"),
+    [
+        ("MEMORY:3", "MEMORY.md#L3", ""),
+        ("MEMORY.md:4-3", "MEMORY.md#L3-L4", ""),
+        ("MEMORY.md#L0", "MEMORY.md#L1", ""),
+        ("MEMORY.md#L9999", "MEMORY.md#L9999", "note: MEMORY.md has 4 lines\n"),
+    ],
+)
+@pytest.mark.usefixtures("at_workspace")
+def test_lines_are_read_as_get_reads_them(
+    words: str,
+    citation: str,
+    note: str,
+    make: Callable[..., Memory],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with make(trace=True) as memory:
+        ask(memory)
+    assert main(["why", words]) == 0
+    shown = capsys.readouterr()
+    count = "0 logged recalls" if note else "1 logged recall"
+    assert shown.out.startswith(f"{citation} was part of {count}\n")
+    assert shown.err.endswith(note)
+
+
+@pytest.mark.usefixtures("at_workspace")
+def test_an_index_that_is_not_up_to_date_is_named(
+    make: Callable[..., Memory], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    notes = [tmp_path / f"ws/memory/n{number}.md" for number in range(60)]
+    (tmp_path / "ws/memory").mkdir(parents=True)
+    for note in notes:
+        note.write_text(f"# {note.stem}\n\nThe walnut tree stands at the wall.\n")
+    with make(trace=True) as memory:
+        memory.sync()
+        ask(memory, "walnut")
+    for note in notes:
+        note.write_text(f"# {note.stem}\n\nThe maple tree fell over in the storm.\n")
+    assert main(["why", "walnut"]) == 0
+    shown = capsys.readouterr()
+    assert "60 changed notes may not be in this answer as they are now" in shown.err
+    assert main(["why", "walnut", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert "60 changed notes" in found["notes"][0]
+    assert found["replays"][0]["reasons"][0].startswith("the index does not know 60 changed files")
+
+
 def test_a_citation_is_what_names_a_document_that_is_there_or_logged(
     make: Callable[..., Memory], tmp_path: Path
 ) -> None:

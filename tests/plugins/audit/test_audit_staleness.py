@@ -34,7 +34,7 @@ PASSED = [
     "The lease was signed in May and runs until 2026-09-30.",
     "The lease was signed in May, valid until 2026-09-30.",
     "The lease was extended until 2026-09-30.",
-    "Tom was told that the shop is open until 2026-09-30.",
+    "Tom was sure that the shop is open until 2026-09-30.",
     "We have until 2026-09-30 to decide.",
     "The room is reserved until 2026-09-30.",
 ]

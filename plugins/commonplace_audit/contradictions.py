@@ -162,7 +162,8 @@ def _against_the_newest(
                 "warning",
                 older.line.citation,
                 f"{says}; neither has a day",
-                "correct the one that is wrong with commonplace correct",
+                f"correct the one that is wrong: commonplace correct {older.line.citation},"
+                f" or {newest.line.citation}",
                 (newest.line.citation,),
             )
         else:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from calendar import monthrange
 from datetime import date, timedelta
-from functools import cache
+from functools import cache, lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -106,7 +106,9 @@ def times_of(text: str, today: Callable[[], date], *, asked: bool = False) -> li
     Where it is ``asked``, "in two days" and "upcoming" are times as well.
     """
     found = []
-    for match in islice(_calendar_pattern().finditer(text), _MOST_READ):
+    lowered = text.lower()
+    months = tuple(name for name in (*_NUMBERS, *_THAI) if name in lowered)
+    for match in islice(_calendar_pattern(months).finditer(text), _MOST_READ):
         try:
             found += [
                 refined(Time(*match.span(), _in_year(match, days, today)), text)
@@ -149,9 +151,11 @@ def days_of_times(times: Iterable[Time]) -> tuple[Days, ...]:
 
 
 def _relative(text: str, today: Callable[[], date], *, asked: bool) -> Iterator[Time]:
-    patterns = [_latin_pattern(asked=asked)]
-    if not text.isascii():
-        patterns.append(_wide_pattern(asked=asked))
+    lowered = text.lower()
+    some = tuple(one for one in (RELATIVE + ASKED if asked else RELATIVE) if _may_be(one, lowered))
+    patterns = [_latin_pattern(some)] if some else []
+    if some and not text.isascii():
+        patterns.append(_wide_pattern(some))
     for match in (match for pattern in patterns for match in pattern.finditer(text)):
         words = match["time"].lower()
         if words == "hier" and _GERMAN.search(text.lower()):
@@ -212,13 +216,21 @@ def without(text: str, times: Iterable[Time]) -> str:
     return text
 
 
-@cache
-def _calendar_pattern() -> re.Pattern[str]:
-    def names(month: str, some: Iterable[str]) -> str:
-        return rf"(?P<{month}>{'|'.join(sorted(some, key=len, reverse=True))})\b\.?"
+_NONE = "(?!)"
+"""A pattern that nothing matches."""
 
-    thai = "|".join(map(re.escape, _THAI))
-    every = frozenset(_NUMBERS)
+
+@lru_cache(maxsize=128)
+def _calendar_pattern(months: tuple[str, ...]) -> re.Pattern[str]:
+    """Times of the calendar in a text that names these ``months``: to compile all takes long."""
+
+    def names(month: str, some: Iterable[str]) -> str:
+        longest_first = "|".join(sorted(some, key=len, reverse=True))
+        return rf"(?P<{month}>{longest_first or _NONE})\b\.?"
+
+    thai = "|".join(re.escape(name) for name in months if name in _THAI) or _NONE
+    thai_in_full = "|".join(name for name in months if name in _THAI_MONTHS) or _NONE
+    every = frozenset(_NUMBERS.keys() & months)
     year, day = r"(?P<y{0}>(?:19|20)\d\d)(?!\d)", r"(?P<d{0}>\d\d?)(?!\d)"
     of = r"(?:\s+(?:of|de|del))?"
     era = r"\s*(?:พ\.?ศ\.?|ค\.?ศ\.?|ปี)?\s*(?P<y{0}>(?:19|20|25)\d\d)(?!\d)"
@@ -241,7 +253,7 @@ def _calendar_pattern() -> re.Pattern[str]:
         rf"\b{names('m______________', every)}(?=\s+(?:of\s+)?(?:last|this|next)\s+year\b)",
         rf"(?<![\d.,/-]){day}\s*(?P<m__________>{thai})\.?(?:{era})?",
         rf"(?P<m___________>{thai})\.?{era}",
-        rf"(?P<m____________>{'|'.join(_THAI_MONTHS)})",
+        rf"(?P<m____________>{thai_in_full})",
         # "in 2000 steps" is no year.
         rf"\b(?:{_IN_A_YEAR})[\s-]+{year}(?![\w/.:-]*\d)(?!\s+(?!was|is|has|does)[a-z]*s\b)",
         rf"(?<!\d){year}\s*[年년](?!\s*\d)",
@@ -260,14 +272,36 @@ _SHORT = timedelta(31)
 _LETTER = "[a-z0-9_\u00c0-\u024f\u0400-\u04ff]"
 
 
-@cache
-def _latin_pattern(*, asked: bool) -> re.Pattern[str]:
-    return re.compile(_latin(RELATIVE + ASKED if asked else RELATIVE), re.IGNORECASE)
+def _may_be(pattern: str, lowered: str) -> bool:
+    """Whether ``lowered`` may have what ``pattern`` matches: to compile all takes long."""
+    return any(map(lowered.__contains__, _hints(pattern)))
 
 
 @cache
-def _wide_pattern(*, asked: bool) -> re.Pattern[str]:
-    return re.compile(_wide(RELATIVE + ASKED if asked else RELATIVE))
+def _hints(pattern: str) -> frozenset[str]:
+    """Letters of which each match of ``pattern`` has some: those outside of groups, or else any."""
+    # Without escapes, classes of what is no letter, and what may be missing.
+    plain = re.sub(r"\\.|\[\^[^]]*]|\{[^}]*}|[^\W\d_][?*]", " ", pattern)
+    depth, outside, every = 0, [""], [""]
+    for sign in plain:
+        depth += (sign in "([") - (sign in ")]")
+        for runs, goes_on in ((outside, depth == 0), (every, True)):
+            if sign.isalpha() and goes_on:
+                runs[-1] += sign
+            elif runs[-1]:
+                runs.append("")
+    longest = max(outside, key=len)
+    return frozenset([longest] if longest else filter(None, every))
+
+
+@lru_cache(maxsize=128)
+def _latin_pattern(names: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(_latin(names) or _NONE, re.IGNORECASE)
+
+
+@lru_cache(maxsize=128)
+def _wide_pattern(names: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(_wide(names) or _NONE)
 
 
 def names_pattern(names: Iterable[str]) -> re.Pattern[str]:

@@ -62,12 +62,12 @@ are, the higher it ranks, and of equal ones the newest note. `project OR product
 `project product`. Everything that does not match one of these forms is words, too:
 
 - `"these words"`: only pieces with these words next to each other. If there are none, or if what
-  has them has little else of four other words or more (a pasted message that has quotes itself),
-  the most similar pieces are shown, with a note. `"these words" OR "others"`: either will do. There
-  is no `AND`: quote each word that must be there.
+  has them has little of the four other words or more of a query (a pasted message that has quotes
+  itself), the most similar pieces are shown, with a note. `"these words" OR "others"`: either will
+  do. There is no `AND`: quote each word that must be there.
 - `-word`, `-"these words"`: no pieces with these; a number needs the quotes, `-"8450"`. Words are
-  `--flag`, `-x`, `-Xmx4g` and `-target=x`; a note says what `-race` leaves out of `go test -race
-  x`, where `"-race"` is searched for. There must be something else to search for. Put a query
+  `--flag`, `-x`, `-Xmx4g` and `-target=x`; a note says what `-race` excludes in `go test -race
+  ./x`, where `"-race"` is searched for. There must be something else to search for. Put a query
   that begins with one after `--`.
 - `path:memory/projects`: only that note, or the notes below that folder, with paths as in
   results, from `./` or absolute. `path:memory/**/2026-*.md`: `*` and `?` match inside a folder,

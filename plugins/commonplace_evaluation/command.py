@@ -193,6 +193,8 @@ def _check_paths(queries: str | None, *others: str | None) -> None:
 
 
 def _check_outputs(args: Namespace) -> None:
+    if args.out and args.html and os.path.realpath(args.out) == os.path.realpath(args.html):
+        raise UsageError("--out and --html name one file", hint="name a file for each")
     if args.compare and args.out:
         raise CallerError(
             "--out takes the results of one configuration",
@@ -207,8 +209,6 @@ def _check_outputs(args: Namespace) -> None:
         from commonplace_evaluation.report import check_report
 
         check_report(args.html)
-    if args.out and args.html and os.path.realpath(args.out) == os.path.realpath(args.html):
-        raise UsageError("--out and --html name one file", hint="name a file for each")
 
 
 _SMOKE_TEST = (

@@ -76,6 +76,7 @@ def opener(tmp_path: Path) -> Iterator[Opener]:
         ("imagepullbackof", "images"),
         ("ImagePulBackOff", "images"),
         ("statment_timeout", "statement"),
+        ("statment_tokne", "tokens"),
         ("java -Xmx4g settlement", "java"),
         ('ERROR: relation "users" does not exist (SQLSTATE 42P01)', "relation"),
     ],
@@ -104,7 +105,7 @@ def test_what_is_searched_for_instead_is_said(
 
 def test_a_note_says_that_a_quotation_is_not_all_that_is_shown(opener: Opener) -> None:
     memory = opener("builtin")
-    near = "shown is what comes near, too: what has the quoted words has little else of this"
+    near = "what has the quoted words matches little else; similar notes are shown, too"
     assert near in memory.search('relation "users" does not exist SQLSTATE 42P01').notes
     few = memory.search('moved "users" table')
     assert [hit.path for hit in few.hits] == ["memory/users.md"]

@@ -30,6 +30,8 @@ _SHORTEST, _LONGEST = 4, 24
 _SURE = 5
 """Letters up to which a word is one letter from many others."""
 
+_MOST_PARTS = 5
+"""Parts of an identifier of which one may be mistyped."""
 _CLEAR = 8
 """Letters from which on a word is near to one that was meant, and hardly to another."""
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -93,7 +95,8 @@ class UnknownWords:
             is_two = len(instead.get(one.word, ())) > 1
             if one.suggestion and not is_two and (not found or len(one.word) >= _CLEAR):
                 instead[one.word] = (one.suggestion,)
-        tokens = self._tokens(part for parts in instead.values() for part in parts).values()
+        parts = (part for some in instead.values() for part in some)
+        tokens = self._tokens(one for part in parts for one in (part, *part.split("_"))).values()
         keyword = self._query.keyword
         new = tuple(one for one in dict.fromkeys(tokens) if one not in keyword.should)
         if not new:
@@ -136,11 +139,15 @@ class UnknownWords:
         """
         low = word.lower()
         parts = low.split("_")
-        if len(parts) > 1:
+        if 1 < len(parts) <= _MOST_PARTS:
             unknown = self._lacking.unknown
-            lacks = {part for part, token in self._tokens(parts).items() if token in unknown}
-            meant = [self._likely(part) if part in lacks else part for part in parts]
-            return "_".join(meant) if lacks and all(meant) else ""
+            lacks = [part for part, token in self._tokens(parts).items() if token in unknown]
+            meant: dict[str, str] = {}
+            for part in lacks:
+                if not (likely := self._likely(part)):
+                    return ""
+                meant[part] = likely
+            return "_".join(meant.get(part, part) for part in parts) if meant else ""
         plain = low.isascii() and low.isalpha() and _SHORTEST <= len(low) <= _LONGEST
         if self._lacking.holders is None or not plain:
             return ""
@@ -149,8 +156,8 @@ class UnknownWords:
         held = self._lacking.holders(set(stems))
         for stem in sorted(filter(held.get, stems), key=lambda one: -held[one])[:_STEMS]:
             written = self._written(stem)
-            if likely := next((one for one in near if one in written), ""):
-                return likely
+            if found := next((one for one in near if one in written), ""):
+                return found
         return ""
 
     def _written(self, token: str) -> set[str]:
@@ -252,7 +259,8 @@ def without_quotes(
     """
     by_words = [arm for arm in arms if arm.kind != "cosine"]  # vectors alone were filtered, too
     found = any(arm.found for arm in by_words or arms)
-    if found and len(query.words.split()) < _PASTED:
+    words = [one for one in query.words.lower().split() if one not in STOP_WORDS]
+    if found and len(words) < _PASTED:
         return query, arms, ()
     loose = query._replace(keyword=query.keyword._replace(must=()))
     try:
@@ -264,7 +272,7 @@ def without_quotes(
         return query, arms, ()
     near = f"{none} has the quoted words side by side; shown is what comes near"
     if found:
-        near = "shown is what comes near, too: what has the quoted words has little else of this"
+        near = "what has the quoted words matches little else; similar notes are shown, too"
     return loose, others, (near,) if quoted and any(arm.found for arm in others) else ()
 
 

@@ -114,16 +114,20 @@ def _with_coming(times: list[Time], text: str) -> list[Time]:
             continue
         found.append(time)
         first, last = time.days
-        if past or first != last or last[0] == "-":
+        of_a_week = sum(time.days == other.days for other in times) > 1  # "on Monday last week"
+        if past or of_a_week or first[0] == "-":
             continue
-        day, further = date.fromisoformat(last), map(timedelta, range(1, 63))
-        if re.fullmatch(LAST_WEEKDAY, words):
-            coming = day + timedelta(7)
-        elif re.fullmatch(DAY_OF_MONTH, words):
-            coming = next(day + one for one in further if (day + one).day == day.day)
+        begin, end = date.fromisoformat(first), date.fromisoformat(last)
+        weekday = re.match(LAST_WEEKDAY, words)
+        is_until = weekday is not None and weekday.end() < len(words)  # "from Monday to Friday"
+        if weekday is not None and (first == last or is_until):
+            ahead = timedelta(7)
+        elif first == last and re.fullmatch(DAY_OF_MONTH, words):
+            some = map(timedelta, range(1, 63))
+            ahead = next(one for one in some if (end + one).day == end.day)
         else:
             continue
-        found.append(time._replace(days=(coming.isoformat(), coming.isoformat())))
+        found.append(time._replace(days=((begin + ahead).isoformat(), (end + ahead).isoformat())))
     return found
 
 

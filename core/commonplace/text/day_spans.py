@@ -120,9 +120,11 @@ def refined(time: Time, text: str) -> Time:
 def narrowed(times: list[Time], text: str) -> list[Time]:
     """``times``, of which two that name one, as "on Tuesday last week" does, both have its days.
 
-    A weekday beside a week is one of its days: "last week Tuesday".
+    A weekday beside a week is one of its days: "last week Tuesday". So are those up to another one:
+    "from Monday to Friday last week".
     """
-    times = _longest([_weekday_of(time, text) for time in times])
+    times = [_until_weekday(time, text) for time in times]
+    times = _longest([_weekday_of(time, text, times) for time in times])
     for inner, outer in permutations(times, 2):
         words = re.findall(r"\w+", text[inner.start : inner.end].lower())
         if days := _inside(inner.days, outer.days, weekday=not WEEKDAYS.keys().isdisjoint(words)):
@@ -147,22 +149,33 @@ _BESIDE = (
 
 
 @cache
-def _until_weekday() -> re.Pattern[str]:
-    return re.compile(rf"{_UNTIL}({'|'.join(WEEKDAYS)})\b", re.IGNORECASE)
+def _other_weekday() -> re.Pattern[str]:
+    until = (
+        r"\s*(?:[-–—]|to|until|till|through|bis|au|al)\s*|\s+a\s+(?=[lmjvsd]\w+s\b|s[áa]bado|dom)"
+    )
+    return re.compile(rf"(?:{until})({'|'.join(WEEKDAYS)})\b", re.IGNORECASE)
 
 
-def _weekday_of(time: Time, text: str) -> Time:
+def _until_weekday(time: Time, text: str) -> Time:
+    """``time``, if it is a weekday with another one behind it, with the days up to that."""
+    first = text[time.start : time.end].rpartition(" ")[2].lower()
+    if first not in WEEKDAYS or (until := _other_weekday().match(text, time.end)) is None:
+        return time
+    begin = date.fromisoformat(time.days[0])
+    last = begin + timedelta((WEEKDAYS[until[1].lower()] - begin.weekday()) % _WEEK)
+    return time._replace(end=until.end(), days=(begin.isoformat(), last.isoformat()))
+
+
+def _weekday_of(time: Time, text: str, others: list[Time]) -> Time:
+    """``time``, if it is a week with a weekday beside it, in none of ``others``, as that day."""
     start, end = time.start, time.end
-    first = text[start:end].rpartition(" ")[2].lower()
-    if first in WEEKDAYS and (until := _until_weekday().match(text, end)):
-        begin = date.fromisoformat(time.days[0])
-        last = begin + timedelta((WEEKDAYS[until[1].lower()] - begin.weekday()) % _WEEK)
-        return time._replace(end=until.end(), days=(begin.isoformat(), last.isoformat()))
     if time.days[0][0] == "-" or time.days[0] == time.days[1]:
         return time
     behind, before = _BESIDE[0].match(text, end), _BESIDE[1].search(text, 0, start)
     for match in (behind, before):
         if match and (number := WEEKDAYS.get(match["day"].lower())) is not None:
+            if any(one != time and one.start <= match.start("day") < one.end for one in others):
+                continue
             day = (date(2024, 1, 1) + timedelta(number)).isoformat()  # a Monday
             if days := _inside((day, day), time.days, weekday=True):
                 return Time(min(start, match.start()), max(end, match.end()), days, True)
@@ -177,10 +190,11 @@ def _inside(inner: Days, outer: Days, *, weekday: bool) -> Days | None:
     if first[0] == "-":
         whole = (begin[4:], end[4:]) == ("-01-01", "-12-31") and begin[:4] == end[:4]
         return (begin[:4] + first, begin[:4] + last) if whole else None
-    if not weekday or first != last:
+    if not weekday:
         return None
+    length = date.fromisoformat(last) - date.fromisoformat(first)
     start = date.fromisoformat(begin)
-    if date.fromisoformat(end) - start != timedelta(_WEEK - 1):
+    if length >= timedelta(_WEEK - 1) or date.fromisoformat(end) - start != timedelta(_WEEK - 1):
         return None
-    day = (start + timedelta((date.fromisoformat(first) - start).days % _WEEK)).isoformat()
-    return day, day
+    day = start + timedelta((date.fromisoformat(first) - start).days % _WEEK)
+    return day.isoformat(), (day + length).isoformat()

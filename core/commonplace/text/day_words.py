@@ -164,9 +164,9 @@ _R = "(понедельник|вторник|среду|четверг|пятн�
 # The last day of that name that has come, today too; the one before today; the next one.
 WEEKDAY_LAST = f"""
 (?:on|since|this|until|by|from)-{_E}
-(?:am|seit|bis|von|{_THIS_G})-{_G}
-(?:depuis|ce|jusqu['’]à)-{_F}
-(?:el|este|desde-el|hasta-el)-{_S}
+(?:am|seit|bis|vo[nm]|{_THIS_G})-{_G}
+(?:depuis|ce|du|jusqu['’]à)-{_F}
+(?:de|el|este|desde-el|hasta-el)-{_S}
 (?:questo|da)-{_I}
 (?:na|no|desde)-{_P}
 во?-{_R}
@@ -261,7 +261,7 @@ há-{_N}-{_U} {_N}-{_U}-atrás
 """
 # A day of a month by its number alone: (number).
 DAY_OF_MONTH = r"""
-on-the-([1-9]|[12]\d|3[01])(?:st|nd|rd|th)(?=[?!.,;]|\Z|[\s-]+(?:i|we|he|she|they|you|did|was|were|at|in)\b)
+on-the-([1-9]|[12]\d|3[01])(?:st|nd|rd|th)(?=[?!.;]|,(?!-?\d)|\Z|[\s-]+(?:i|we|he|she|they|did|was|were)\b)
 am-([1-9]|[12]\d|3[01])\.(?=[?!,;]|\Z)
 """
 KOREAN_DAYS = {"하루": 1, "이틀": 2, "사흘": 3, "나흘": 4, "열흘": 10, "일주일": 7}

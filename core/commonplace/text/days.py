@@ -66,7 +66,7 @@ _WITHIN = (
 _BEFORE = rf"(?P<before>{_WITHIN}|of|by|last|this|next|mois\s+de)"
 _IN_A_YEAR = (
     r"in|during|im\s+jahre?|en|em|nel|в|early|late|mid|(?:beginning|start|middle|end)\s+of|anfang"
-    r"|mitte|ende|début|fin|(?:principios|mediados|finales)\s+de|inizio|metà|fine"
+    r"|mitte|ende|début|fin|(?:principios|mediados|finales)\s+de|inizio|metà|early\s+in"
 )
 # What may stand before "3 may" where that is a day.
 _ON = re.compile(
@@ -107,7 +107,7 @@ def times_of(text: str, today: Callable[[], date], *, asked: bool = False) -> li
     """
     found = []
     lowered = text.lower()
-    months = tuple(name for name in (*_NUMBERS, *_THAI) if name in lowered)
+    months = tuple(name for name in (*_NUMBERS, *_THAI) if not asked or name in lowered)
     for match in islice(_calendar_pattern(months).finditer(text), _MOST_READ):
         try:
             found += [
@@ -152,7 +152,8 @@ def days_of_times(times: Iterable[Time]) -> tuple[Days, ...]:
 
 def _relative(text: str, today: Callable[[], date], *, asked: bool) -> Iterator[Time]:
     lowered = text.lower()
-    some = tuple(one for one in (RELATIVE + ASKED if asked else RELATIVE) if _may_be(one, lowered))
+    # Of many texts each would need others: for these all are compiled, once.
+    some = tuple(one for one in RELATIVE + ASKED if _may_be(one, lowered)) if asked else RELATIVE
     patterns = [_latin_pattern(some)] if some else []
     if some and not text.isascii():
         patterns.append(_wide_pattern(some))
@@ -255,7 +256,7 @@ def _calendar_pattern(months: tuple[str, ...]) -> re.Pattern[str]:
         rf"(?P<m___________>{thai})\.?{era}",
         rf"(?P<m____________>{thai_in_full})",
         # "in 2000 steps" is no year.
-        rf"\b(?:{_IN_A_YEAR})[\s-]+{year}(?![\w/.:-]*\d)(?!\s+(?!was|is|has|does)[a-z]*s\b)",
+        rf"\b(?:{_IN_A_YEAR})[\s-]+{year}(?!['’]?s\b)(?![\w/.:-]*\d)(?!\s+(?!was|is|has|does)[a-z]*s\b)",
         rf"(?<!\d){year}\s*[年년](?!\s*\d)",
     )
     # A group's name stands once in a pattern: those of later forms end in more underscores.
@@ -282,6 +283,7 @@ def _hints(pattern: str) -> frozenset[str]:
     """Letters of which each match of ``pattern`` has some: those outside of groups, or else any."""
     # Without escapes, classes of what is no letter, and what may be missing.
     plain = re.sub(r"\\.|\[\^[^]]*]|\{[^}]*}|[^\W\d_][?*]", " ", pattern)
+    plain = re.sub(r"\[([^]]*)]", lambda found: f"({' '.join(found[1])})", plain)
     depth, outside, every = 0, [""], [""]
     for sign in plain:
         depth += (sign in "([") - (sign in ")]")

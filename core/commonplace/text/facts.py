@@ -39,9 +39,7 @@ _BEFORE_VALUE = (
     re.compile(r"\b(?:to|at)[^\w.;!?]*$", re.IGNORECASE),
 )
 
-_LONGEST_VALUE = 4  # words
-_SHORT = 3
-_OWN_WORDS = 2  # of a subject, at the least
+_LONGEST_VALUE, _SHORT, _OWN_WORDS = 4, 3, 2  # words; the last of a subject, at the least
 _COPULA = re.compile(r"(?:\b(?:is|are)(?:\s+now)?|=|:)[^\w.;!?]*\Z", re.IGNORECASE)
 _NAMED = re.compile(
     r"(?P<subject>[^:=]{4,80}?)(?P<mark>\s+(?:is|are)(?:\s+now)?\s+|:\s+|\s*=\s+)(?P<value>\S.*)\Z"
@@ -357,9 +355,12 @@ def without_value(line: str) -> tuple[Fact, str]:
     return (_tokens(text[: value.start()]), _tokens(text[value.end() :])), value[0]
 
 
-_OF_A_NAME = re.compile(r"(?:#|[^\W\d_][^\W_]*-)\Z")
-_LONG, _DOTS = 4, 3
-"""In the midst of a line a number of so many digits is a name, as an address of so many dots is."""
+_ADDRESS = re.compile(r"\d+(?:\.\d+){3}")
+_OF_A_NAME = re.compile(
+    r"(?i)(?:#|[^\W\d_][^\W_]*-|\b(?:issue|ticket|bug|task|story|pr|pull request|mr|case|order"
+    r"|invoice|customer|client|account|user|build|job|run|kunde|kundin|auftrag|rechnung|vorgang"
+    r"|facture|commande|pedido|cliente|factura)\s(?:no\.? |nr\.? |nº )?)\Z"
+)
 
 
 def _value_in(text: str) -> re.Match[str] | None:
@@ -368,8 +369,7 @@ def _value_in(text: str) -> re.Match[str] | None:
     value = numbers[0] if len(numbers) == 1 else stated
     if value is None or _OF_A_NAME.search(text, 0, value.start()):
         return None
-    is_name = value[0].count(".") == _DOTS or (value[0].isdigit() and len(value[0]) >= _LONG)
-    return None if stated is None and is_name else value
+    return None if stated is None and _ADDRESS.fullmatch(value[0]) else value
 
 
 @cache

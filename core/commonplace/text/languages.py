@@ -1,7 +1,4 @@
-"""What is known of languages: letters, marks, frequent words, forms and spellings of a word.
-
-Also which words may name a time.
-"""
+"""What is known of languages: letters, frequent words, forms and spellings, and words for times."""
 
 from __future__ import annotations
 
@@ -113,10 +110,7 @@ _MOST_PARTS, _LEAST_JOINED = 5, 4
 
 
 def joined_spelling(written: str) -> str:
-    """``cancelpayment`` of ``cancel_payment``, ``utf8`` of ``utf-8``: as others write a name.
-
-    ``""`` for what is none of two to five words: a path, a date, a version.
-    """
+    """``utf8`` of ``utf-8``, a name of two to five words; ``""`` of a path, a date, a version."""
     parts = written.replace(".", "_").replace("-", "_").split("_")
     is_name = 2 <= len(parts) <= _MOST_PARTS and any(map(str.isalpha, parts))
     joined = "".join(parts) if is_name else ""
@@ -357,7 +351,7 @@ jän ener genn magg giug lugl ago ott янв фев мар апр май мая 
 """
 _SEEN_LISTED = """
 day tomorrow night morning week month quarter year last past q1 q2 q3 q4 heute gestern morgen woche
-monat jahr tagen einem_tag ntag nstag rstag eitag mstag nabend mittwoch hier aujourd soir matin midi
+monat jahr tage einem_tag ntag nstag rstag eitag mstag nabend mittwoch hier aujourd soir matin midi
 nuit nacht mois trimestre année jours _ans il_y_a ndi rdi credi eudi medi manche ayer antier hoy
 esta_ mañana semana _mes año días lunes miérc jueves viernes sábad oggi ieri domani mattina stasera
 mese mesi anno anni giorn edì sabato ontem hoje manhã mês ano dias segunda terça quarta quinta sexta
@@ -371,8 +365,20 @@ l'été automne hiver primavera verano otoño invierno estate autunno inverno ve
 """
 SEEN = [time.replace("_", " ") for time in _SEEN_LISTED.split()]
 _BEFORE_A_DATE = (
-    *(" in ", " during ", " early ", " late ", " mid", " of ", " am ", " vom ", " zum ", " bis "),
-    *(" seit ", " den ", " dem ", " der ", " jahr", " anfang ", " ende ", " en ", " em ", " nel "),
+    *(" in ", " during ", " early ", " late ", " mid ", " of ", " am ", " vom ", " zum ", " bis "),
+    *(
+        " seit ",
+        " den ",
+        " dem ",
+        " der ",
+        " jahr",
+        " anfang ",
+        " mitte ",
+        " ende ",
+        " en ",
+        " em ",
+        " nel ",
+    ),
     *(" début ", " fin", " de ", " inizio ", " metà ", " в "),
 )
 _TIMES = [*_MONTHS_LISTED.split(), *SEEN]
@@ -386,5 +392,8 @@ def may_name_days(text: str) -> bool:
     # Versions and paths have dots, slashes and digits, too, but seldom a year beside them.
     year, dots = "19" in lowered or "20" in lowered, lowered.count(".") > 1
     parted |= year and ("/" in lowered or dots)
-    parted |= (year or dots) and any(map(lowered.__contains__, _BEFORE_A_DATE))
+    if not parted and any(map(str.isdigit, lowered)):
+        plain = "".join([sign if sign.isalnum() else " " for sign in lowered])
+        before = _BEFORE_A_DATE if year or dots else (" on the ", " am ")
+        parted = any(map(plain.__contains__, before))
     return parted or any(map(lowered.__contains__, _TIMES))

@@ -211,8 +211,8 @@ class _Reader:
             word = match["word"]
             if len(word) > 1 or not word.isascii():
                 self._take(match.start(), match.end(), self._excluded, word)
-                if note := _left_out_by(word, self._text[match.end() :]):
-                    self.note(f"-{word} leaves out {note}")
+                if note := _left_out_by(word, self._text):
+                    self.note(f"-{word} {note}")
         return match.end()
 
     def finish(self) -> ParsedQuery:
@@ -327,12 +327,12 @@ def _tag(value: str) -> str:
     return folded_tag(value)
 
 
-def _left_out_by(word: str, behind: str) -> str:
+def _left_out_by(word: str, text: str) -> str:
     if word.lower().endswith((".md", ".markdown")):
         path = word if "/" in word else f"**/{word}"
-        return f"text with these words, -path:{path} the file"
-    note = f'what has this word: "-{word}" in quotes is searched for'  # options of commands do
-    return note if word.isascii() and behind.lstrip()[:1].isalnum() else ""
+        return f"leaves out text with these words, -path:{path} the file"
+    is_command = " --" in text or any(mark in text.replace(word, "") for mark in "/=")
+    return f'excludes pieces with "{word}"; to search for it, quote it: "-{word}"' * is_command
 
 
 def _not_understood(no: str, key: str, value: str) -> str:
@@ -356,7 +356,7 @@ def _operator_pattern() -> re.Pattern[str]:
         rf"(?P<minus>-?)(?P<quote>[{''.join(_CLOSING)}])"
         r'|(?P<no>-?)(?P<key>path|source|after|before|tag)[:：](?P<value>"[^"\n]*+"|[^\s"]\S*+)'
         # Not what only options of commands have: -Xmx4g, -target=x.
-        r"|-(?P<word>(?![\d_]|\S*[=@]|[^\W\d]*[A-Z][^\W\d]*\d)\w\S*+)"
+        r"|-(?P<word>(?![\d_]|\S*[=@]|X[A-Za-z]++\d)\w\S*+)"
         r"|-(?P<number>\d{3,})(?=[\s)\]）]|$)"
         r"|(?P<or>OR)(?=\s)"
         r")"

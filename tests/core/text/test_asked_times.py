@@ -9,6 +9,7 @@ import pytest
 
 from commonplace.text.analyse import make_analyser
 from commonplace.text.asked_times import read_times
+from commonplace.text.languages import may_name_days
 from commonplace.text.query import parse_query
 
 if TYPE_CHECKING:
@@ -93,6 +94,7 @@ def test_coming_days_are_looked_for_by_their_dates() -> None:
     ],
 )
 def test_the_next_days_begin_today(text: str, last: str) -> None:
+    assert may_name_days(text)
     keyword, _ = _keyword(text)
     assert keyword.days == (("2026-11-23", last),)
     assert last[-2:].lstrip("0") in keyword.coming
@@ -122,9 +124,13 @@ def test_how_long_something_took_is_no_time() -> None:
         ("was steht an am 30.?", ["2026-10-30", "2026-11-30"]),
         ("who comes on the 31st", ["2026-10-31", "2026-12-31"]),
         ("who called on the 23rd?", ["2026-11-23"]),
+        ("who takes the pager from Monday to Friday", ["2026-11-23", "2026-11-30"]),
+        ("who takes the pager from Monday to Friday next week", ["2026-11-30"]),
+        ("pager on Tuesday last week", ["2026-11-17"]),
     ],
 )
 def test_a_weekday_is_the_last_one_and_the_next_one_unless_one_asks_for_what_was(
     text: str, days: list[str]
 ) -> None:
+    assert may_name_days(text)
     assert [first for first, _ in _keyword(text)[0].days] == days

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from commonplace.text.days import named_days
+from commonplace.text.days import named_days, times_of
 from commonplace.text.languages import may_name_days
 
 if TYPE_CHECKING:
@@ -46,6 +46,12 @@ TODAY = date(2026, 11, 27)  # a Friday
         ("from Monday to Thursday", ("2026-11-23", "2026-11-26")),
         ("von Montag bis Mittwoch", ("2026-11-23", "2026-11-25")),
         ("last Tuesday until Sunday", ("2026-11-24", "2026-11-29")),
+        ("du lundi au jeudi", ("2026-11-23", "2026-11-26")),
+        ("de lunes a viernes", ("2026-11-23", "2026-11-27")),
+        ("from Monday to Friday last week", ("2026-11-16", "2026-11-20")),
+        ("(late 2024)", ("2024-09-01", "2024-12-31")),
+        ("early in 2024", ("2024-01-01", "2024-04-30")),
+        ("in\n2024", ("2024-01-01", "2024-12-31")),
     ],
 )
 def test_a_time_is_as_long_as_what_stands_about_it_says(text: str, days: Days) -> None:
@@ -66,8 +72,24 @@ def test_a_time_is_as_long_as_what_stands_about_it_says(text: str, days: Days) -
         ("Dec 2 at 14:00", ("-12-02", "-12-02")),
         ("in 2025", ("2025-01-01", "2025-12-31")),
         ("from Monday to the end", ("2026-11-23", "2026-11-23")),
+        ("meet on Sunday a friday deploy", ("2026-11-22", "2026-11-22")),
         ("Nov 3 - 10:30", ("-11-03", "-11-03")),
     ],
 )
 def test_other_words_about_it_change_nothing(text: str, days: Days) -> None:
     assert named_days(text, lambda: TODAY) == (days,)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "on the 3rd attempt",
+        "error on the 2nd in the list",
+        "on the 1st, 2nd and 3rd floor",
+        "late 2000s models",
+        "in the 1990s",
+        "I am fine 2024",
+    ],
+)
+def test_numbers_of_other_things_are_no_time(text: str) -> None:
+    assert times_of(text, lambda: TODAY, asked=True) == []

@@ -331,7 +331,7 @@ def _left_out_by(word: str, text: str) -> str:
     if word.lower().endswith((".md", ".markdown")):
         path = word if "/" in word else f"**/{word}"
         return f"leaves out text with these words, -path:{path} the file"
-    is_command = " --" in text or any(mark in text.replace(word, "") for mark in "/=")
+    is_command = any(one.startswith(("--", "./", "/", "~/")) for one in text.split())
     return f'excludes pieces with "{word}"; to search for it, quote it: "-{word}"' * is_command
 
 

@@ -104,7 +104,8 @@ def test_a_note_says_what_an_option_of_a_command_leaves_out() -> None:
     assert parsed.notes == (
         '-race excludes pieces with "race"; to search for it, quote it: "-race"',
     )
-    assert parse_query("coffee -decaf beans").notes == ()
+    for plain in ("coffee -decaf beans", "coffee -decaf path:memory/a*", "a -decaf -tea"):
+        assert parse_query(plain).notes == ()
     assert parse_query('go test "-race" ./quota').excluded == ()
     assert parse_query("login -OAuth2").excluded == ("OAuth2",)
 

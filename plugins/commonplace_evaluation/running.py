@@ -36,7 +36,8 @@ SHOWN = 3
 """The first results of each query are kept with their explanations, and the first relevant one."""
 
 _OF_ITS_WORDS = re.compile(
-    r"no (indexed )?note( that passes the filters)? has (['\"]|the quoted words)|left out: "
+    r"no (indexed )?note( that passes the filters)? has (['\"]|the quoted words)"
+    r"|what has the quoted words|-\S+ excludes|left out: "
 )
 """How messages on a query's own words, or on the scores of its hits, begin."""
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 Run = Any
 
@@ -240,6 +240,25 @@ def test_messages_on_single_queries_are_counted_after_the_first(
     ran = run("eval", "q.jsonl", "--workspace", workspace)
     assert ran.err.count("q: 1 of 7 queries: after:2026-13-1") == 5
     assert "note: q: and 2 other messages" in ran.err
+
+
+def test_messages_on_the_words_of_single_queries_are_left_out(
+    run: Callable[..., Run], workspace: str, home: Path
+) -> None:
+    Path(workspace, "memory/errors.md").write_text(
+        'ERROR: relation "ledger" does not exist (SQLSTATE 42P01)\n\nThe "users" table was moved.\n'
+    )
+    Path(workspace, "memory/users.md").write_text('The "users" table was moved.\n')
+    queries = (
+        'ERROR: relation "users" does not exist (SQLSTATE 42P01)',
+        "go test -race ./quota",
+        'the "quoted walrus"',
+        "xyzzy plugh key",
+    )
+    relevant = [{"path": "MEMORY.md", "startLine": 26, "endLine": 26}]
+    lines = [json.dumps({"id": query, "query": query, "relevant": relevant}) for query in queries]
+    (home / "q.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    assert "of 4 queries" not in run("eval", "q.jsonl", "--workspace", workspace).err
 
 
 def _configs(folder: Path) -> list[str]:

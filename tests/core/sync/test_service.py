@@ -259,6 +259,23 @@ def test_changes_do_not_wait_for_texts_that_are_being_embedded(making: Making) -
     )
 
 
+def test_a_sync_that_was_taken_and_has_not_begun_is_shown_as_running(
+    making: Making, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house = making()
+    queue, shown = house.service._queue, list[tuple[str, ...]]()
+    run = queue.run
+
+    def about_to(request: SyncRequest) -> SyncReport:
+        shown.append(house.service.state().running)
+        return run(request)
+
+    monkeypatch.setattr(queue, "run", about_to)
+    house.watch()
+    until(lambda: house.events and house.at_rest())
+    assert shown == [("start",)]
+
+
 def test_texts_that_could_not_be_embedded_stay_said_until_they_are(making: Making) -> None:
     house = making(embeds=True)
     missing = [3]

@@ -259,6 +259,8 @@ from commonplace.text.languages import STOP_WORDS as STOP_WORDS
 from commonplace.text.languages import words_of_now as words_of_now
 from commonplace.text.notes import note_facts as note_facts
 from commonplace.text.query import parse_query as parse_query
+from commonplace.text.redaction import PEM_BEGIN as PEM_BEGIN
+from commonplace.text.redaction import PEM_END as PEM_END
 from commonplace.text.redaction import looks_random as looks_random
 from commonplace.text.redaction import redact as redact
 from commonplace.text.tokens import has_unspaced as has_unspaced

@@ -7,8 +7,16 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Literal
 
-from commonplace.plugin import NamedTuple, NoteLine, facts, note_facts, redact, split_lines
-from commonplace_audit.private_keys import KEY_BEGIN, private_keys
+from commonplace.plugin import (
+    PEM_BEGIN,
+    NamedTuple,
+    NoteLine,
+    facts,
+    note_facts,
+    redact,
+    split_lines,
+)
+from commonplace_audit.private_keys import private_keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -156,7 +164,7 @@ def masked_lines(text: str) -> list[str]:
     lines = text.split("\n")
     for key in private_keys(lines):
         for at in range(key.first - 1, key.last):
-            lines[at] = redact(lines[at]) if KEY_BEGIN.search(lines[at]) else "***"
+            lines[at] = redact(lines[at]) if PEM_BEGIN.search(lines[at]) else "***"
     masked = redact("\n".join(lines)).split("\n")
     return masked if len(masked) == len(lines) else [redact(line) for line in lines]
 

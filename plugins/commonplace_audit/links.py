@@ -39,7 +39,7 @@ _ENTRIES = 50_000  # of a workspace that are listed, to find a file that was mov
 _NEAR = 0.8
 _RANKED = 10  # names that are compared for the nearest: one note has several
 _DIGITS = re.compile(r"\d+").findall
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 
 class Broken(NamedTuple):
@@ -217,14 +217,14 @@ class Links:
         return frozenset(names)
 
 
-def _nearest(name: str, names: Mapping[str, Sequence[T]]) -> list[T]:
+def _nearest(name: str, names: Mapping[str, Sequence[_T]]) -> list[_T]:
     """What the nearest of ``names`` name: several where two are as near, none if none is near.
 
     Names with other digits name something else: ``report-2026`` is not meant by ``report-2025``.
     """
     alike = [one for one in sorted(names) if _numbers(one) == _numbers(name)]
     near = get_close_matches(name, alike, _RANKED, _NEAR)
-    found: list[T] = []
+    found: list[_T] = []
     for one in near:
         if SequenceMatcher(None, one, name).ratio() < SequenceMatcher(None, near[0], name).ratio():
             break

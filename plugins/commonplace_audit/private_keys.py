@@ -5,16 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from commonplace.plugin import NamedTuple
+from commonplace.plugin import PEM_BEGIN, PEM_END, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-KEY_BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
-"""Where a private key begins, or is only spoken of."""
-
-_END = re.compile(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
-_END_ALONE = re.compile(rf"[\s>]*[A-Za-z0-9+/=]*{_END.pattern}\s*\Z")
+_END_ALONE = re.compile(rf"[\s>]*[A-Za-z0-9+/=]*{PEM_END.pattern}\s*\Z")
 _OTHER = re.compile(r"-----BEGIN [A-Z0-9 ]{1,60}-----")  # a certificate, a public key
 _HEADER = re.compile(r"[\s>]*[A-Z][A-Za-z-]+: ")
 _LINE_OF_KEY = re.compile(r"[\s>]*=?[A-Za-z0-9+/]+={0,2}\s*\Z")
@@ -39,7 +35,7 @@ def private_keys(lines: Sequence[str]) -> list[KeyLines]:
     found: list[KeyLines] = []
     at = 0
     while at < len(lines):
-        if (begin := KEY_BEGIN.search(lines[at])) is not None:
+        if (begin := PEM_BEGIN.search(lines[at])) is not None:
             last, is_key = _last_of_key(lines, at, begin.end())
             if is_key:
                 found.append(KeyLines(at + 1, last + 1, "a private key"))
@@ -68,7 +64,7 @@ def _last_of_key(lines: Sequence[str], at: int, start: int) -> tuple[int, bool]:
     last, is_key, has_ended = at, False, False
     for number in range(at, len(lines)):
         line = lines[number][start:] if number == at else lines[number]
-        if (end := _END.search(line)) is not None:
+        if (end := PEM_END.search(line)) is not None:
             parts = (*lines[at + 1 : number], line[: end.start()])
             return number, is_key or any(map(_PART.search, parts))
         if number > at and (

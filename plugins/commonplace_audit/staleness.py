@@ -7,6 +7,7 @@ from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
 from commonplace.plugin import (
+    PEM_BEGIN,
     looks_random,
     may_be_seen_from_today,
     plain_line,
@@ -15,7 +16,7 @@ from commonplace.plugin import (
     times_of,
 )
 from commonplace_audit.findings import AuditFinding, masked_lines, quoted, replaced
-from commonplace_audit.private_keys import KEY_BEGIN, private_keys
+from commonplace_audit.private_keys import private_keys
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -127,7 +128,7 @@ def secrets(note: AuditedNote) -> Iterator[AuditFinding]:
         at = f"{note.path}#L{number}"
         what = f"looks like a secret: {quoted(hidden)}"
         yield AuditFinding("secret", _secrecy(line, hidden), at, what, hint + at)
-    if not found and _is_masked(KEY_BEGIN.sub("", note.text)):
+    if not found and _is_masked(PEM_BEGIN.sub("", note.text)):
         text = "some of its lines together look like a secret"
         yield AuditFinding("secret", "problem", note.path, text, hint + note.path)
 

@@ -53,7 +53,8 @@ _PARTS = {
 }
 _OF_A_YEAR = {10: ("01-01", "04-30"), 20: ("05-01", "08-31"), 31: ("09-01", "12-31")}
 """The part of a year that such a word means, by the last day that it means in a month."""
-_UNTIL = r"\s*(?:[-–—]|to|until|till|through|bis|au|al?)\s*(?:the\s+)?"
+_TO = "[-–—]|to|until|till|through|bis|au|al"
+_UNTIL = rf"\s*(?:{_TO}|a)\s*(?:the\s+)?"
 _FROM = r"\b(?:from|between|vom?|zwischen|entre|du|del|dal|desde)\s+(?:the\s+|el\s+|le\s+|dem\s+)?"
 
 
@@ -150,10 +151,8 @@ _BESIDE = (
 
 @cache
 def _other_weekday() -> re.Pattern[str]:
-    until = (
-        r"\s*(?:[-–—]|to|until|till|through|bis|au|al)\s*|\s+a\s+(?=[lmjvsd]\w+s\b|s[áa]bado|dom)"
-    )
-    return re.compile(rf"(?:{until})({'|'.join(WEEKDAYS)})\b", re.IGNORECASE)
+    spanish = r"\s+a\s+(?=[lmjvsd]\w+s\b|s[áa]bado|dom)"  # an English "a" is none
+    return re.compile(rf"(?:\s*(?:{_TO})\s*|{spanish})({'|'.join(WEEKDAYS)})\b", re.IGNORECASE)
 
 
 def _until_weekday(time: Time, text: str) -> Time:

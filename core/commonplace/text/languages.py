@@ -364,23 +364,11 @@ l'été automne hiver primavera verano otoño invierno estate autunno inverno ve
 осенью зимой 봄에 여름에 가을에 겨울에
 """
 SEEN = [time.replace("_", " ") for time in _SEEN_LISTED.split()]
-_BEFORE_A_DATE = (
-    *(" in ", " during ", " early ", " late ", " mid ", " of ", " am ", " vom ", " zum ", " bis "),
-    *(
-        " seit ",
-        " den ",
-        " dem ",
-        " der ",
-        " jahr",
-        " anfang ",
-        " mitte ",
-        " ende ",
-        " en ",
-        " em ",
-        " nel ",
-    ),
-    *(" début ", " fin", " de ", " inizio ", " metà ", " в "),
-)
+_BEFORE_A_DATE_LISTED = """
+_in_ _during_ _early_ _late_ _mid_ _of_ _am_ _vom_ _zum_ _bis_ _seit_ _den_ _dem_ _der_ _jahr
+_anfang_ _mitte_ _ende_ _en_ _em_ _nel_ _début_ _fin _de_ _inizio_ _metà_ _в_
+"""
+_BEFORE_A_DATE = [word.replace("_", " ") for word in _BEFORE_A_DATE_LISTED.split()]
 _TIMES = [*_MONTHS_LISTED.split(), *SEEN]
 
 

@@ -27,8 +27,10 @@ _MASK = re.compile(rf"{re.escape(_HIDDEN)}|.{{4}}…|.{{6}}….{{4}}", re.DOTALL
 _LOWER = str.maketrans(ascii_uppercase, ascii_lowercase)
 
 _PRIVATE = "PRIVATE KEY"
-_PEM_BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
-_PEM_END = re.compile(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
+PEM_BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
+"""Where a private key begins, or is only spoken of."""
+PEM_END = re.compile(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
+"""Where one ends."""
 _PEM_BODY = re.compile(r"[A-Za-z0-9+/=]{20,}")
 _PEM_HIDDEN = " …redacted… "
 
@@ -225,10 +227,10 @@ def looks_random(value: str) -> bool:
 def _without_private_keys(text: str) -> str:
     pieces: list[str] = []
     at = 0
-    while (begin := _PEM_BEGIN.search(text, at)) is not None:
+    while (begin := PEM_BEGIN.search(text, at)) is not None:
         pieces.append(text[at : begin.end()])
         at = begin.end()
-        end = _PEM_END.search(text, at)
+        end = PEM_END.search(text, at)
         if end is None:
             # Truncated: only what looks like the key is masked.
             pieces.append(_PEM_BODY.sub(_HIDDEN, text[at:]))

@@ -112,8 +112,9 @@ each `path:` and `tag:` that no note has.
   much of the query its words cover ([how they become one](vectors.md)); what vectors alone found
   must have a cosine of 0.35. `--min-score`, or `query.minScore` in the configuration, leaves out
   whatever scores less, and a note says how many that were.
-- A dated note loses up to a tenth of its score with age, half of that in 30 days
-  (`query.hybrid.recency`); notes without a day lose nothing, and none does where a time is named.
+- A dated note loses up to a tenth of its score with age (less of one near 1), half of that in
+  30 days (`query.hybrid.recency`); notes without a day lose nothing, and none does where a time is
+  named.
 - What is struck out (`~~…~~`), or says `Status: superseded`, `deprecated` or the like of itself,
   loses three tenths of its score (`query.hybrid.validity`), unless the query asks for what held
   before, quotes, or names a time that is over.

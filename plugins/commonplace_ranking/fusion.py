@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import prod, sqrt
+from math import atanh, sqrt, tanh
 from typing import TYPE_CHECKING
 
 from commonplace.plugin import NamedTuple, with_step, words_of_now
@@ -239,9 +239,14 @@ class Recency:
     """Lowers the score of a dated chunk a little with its age; undated ones keep theirs.
 
     score x (1 - weight x (1 - 0.5 ^ (age / half-life))): never less than ``1 - weight`` of it, so
-    that an exact identifier in an old note stays ahead of what merely is new. Where the query asks
-    for what holds now, the same with ``now`` for the weight and a year for the half-life is a
-    second factor: it tells the notes of an archive of years apart, the first those of a month.
+    that an exact identifier in an old note stays ahead of what merely is new. Where keywords alone
+    answered, the factor lowers what their scores were before they were squeezed below 1,
+    tanh(factor x artanh(score)): what covers the whole query and what covers most of it both come
+    near to 1, and a tenth less of that would turn them over.
+
+    Where the query asks for what holds now, age counts for more: the factor is one of the score
+    itself, and the same with ``now`` for the weight and a year for the half-life a second one. It
+    tells the notes of an archive of years apart, the first those of a month.
     """
 
     id = "recency"
@@ -252,8 +257,8 @@ class Recency:
         if not (0 <= weight <= 1 and 0 <= now <= 1) or half_life_days <= 0:
             raise ValueError("a weight is 0 to 1, and a half-life more than 0 days")
         self._usual, self._present = (weight, half_life_days), (now, _NOW_HALF_LIFE)
-        # The day, and the factors on it, of either.
-        self._known: dict[bool, tuple[int, dict[str | None, tuple[float, str]]]] = {}
+        # The day, and what a chunk of each other day gets on it.
+        self._known: tuple[int, dict[str | None, _Prior]] = (-1, {})
 
     def rank(self, hits: Sequence[Candidate], context: RankContext) -> list[Candidate]:
         """Apply the prior; notes of the future count as today's. It rests where days are named."""
@@ -261,25 +266,43 @@ class Recency:
         if query.keyword.days:
             note = "no prior: the query names a time"
             return [with_step(hit, self.id, hit.score, note) for hit in hits]
-        today, present = int(context.now // _DAY), bool(words_of_now(query.words or query.text))
-        known_on, factors = self._known.get(present, (None, {}))  # as one: threads share it
+        present = self._usual[0] > 0 and bool(words_of_now(query.words or query.text))
+        squeezed = context.kinds == {"bm25"}
+        today = int(context.now // _DAY)
+        known_on, priors = self._known  # as one: threads share it
         if known_on != today:
-            factors = {None: (1.0, "no date")}
-            self._known[present] = today, factors
+            priors = {None: _Prior(1.0, 1.0, "no date")}
+            self._known = today, priors
         aged = []
         for hit in hits:
             day = hit.chunk.day
-            if (known := factors.get(day)) is None:
-                known = factors[day] = self._factor(day or "", today, present=present)
-            factor, note = known
-            aged.append(with_step(hit, self.id, hit.score * factor, note))
+            if (prior := priors.get(day)) is None:
+                prior = priors[day] = self._prior(day or "", today)
+            note = prior.note
+            if present and day:
+                score = hit.score * prior.usual * prior.now
+                note += f", x {prior.now:.3f} as the query asks for now"
+            elif squeezed and day and 0 < hit.score < 1:
+                score = tanh(prior.usual * atanh(hit.score))
+                note += " before it was squeezed below 1"
+            else:
+                score = hit.score * prior.usual
+            aged.append(with_step(hit, self.id, score, note))
         return aged
 
-    def _factor(self, day: str, today: int, *, present: bool) -> tuple[float, str]:
+    def _prior(self, day: str, today: int) -> _Prior:
         age = max(0, today - days_since_epoch(day))
-        priors = (self._usual, self._present) if present and self._usual[0] else (self._usual,)
-        factor = prod(1 - weight * (1 - 0.5 ** (age / half_life)) for weight, half_life in priors)
-        return factor, f"x {factor:.3f}, {age} days{', as the query asks for now' * present}"
+        usual, now = (
+            1 - weight * (1 - 0.5 ** (age / half_life))
+            for weight, half_life in (self._usual, self._present)
+        )
+        return _Prior(usual, now, f"x {usual:.3f}, {age} days")
+
+
+class _Prior(NamedTuple):
+    usual: float
+    now: float
+    note: str
 
 
 def days_since_epoch(day: str) -> int:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     corpus=corpora(max_size=12),
     questions=st.lists(st.tuples(queries(), wheres()), min_size=1, max_size=10),
 )
+@pytest.mark.slow
 def test_sqlite_scores_as_the_model_does(
     corpus: list[PutDocument], questions: list[tuple[KeywordQuery, Where]]
 ) -> None:

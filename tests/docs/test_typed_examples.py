@@ -13,6 +13,8 @@ import pytest
 
 import commonplace
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 # Its blocks are files of one distribution, which test_write_a_plugin.py runs.
@@ -93,7 +95,6 @@ def mypy(folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.slow
 def test_mypy_accepts_every_example(examples: Path) -> None:
     done = mypy(examples)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -106,7 +107,6 @@ def test_mypy_refuses_wrong_calls(tmp_path: Path) -> None:
     assert lines == [5, 6, 7, 8], done.stdout + done.stderr
 
 
-@pytest.mark.slow
 def test_pyright_accepts_every_example_and_refuses_wrong_calls(examples: Path) -> None:
     if find_spec("pyright") is None:
         pytest.skip("pyright is not installed")

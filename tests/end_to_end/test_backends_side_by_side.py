@@ -17,6 +17,8 @@ from commonplace import Memory
 if TYPE_CHECKING:
     from tests.end_to_end.conftest import Sandbox
 
+pytestmark = pytest.mark.slow
+
 QUERIES = {
     "which port does the staging server listen on?": "MEMORY.md",
     "walrus at the harbour": "memory/2026-10-03.md",

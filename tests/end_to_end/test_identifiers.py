@@ -81,6 +81,7 @@ def opener(tmp_path: Path) -> Iterator[Opener]:
         ('ERROR: relation "users" does not exist (SQLSTATE 42P01)', "relation"),
     ],
 )
+@pytest.mark.slow
 def test_a_name_is_found_however_it_is_written(
     opener: Opener, backend: str, query: str, name: str
 ) -> None:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def damages(load: Callable[[str], Any]) -> Any:
@@ -22,9 +24,7 @@ def damages(load: Callable[[str], Any]) -> Any:
     return load("faults/index_damage.py")
 
 
-@pytest.mark.parametrize(
-    ("trials", "notes"), [(4, 20), pytest.param(60, 90, marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize(("trials", "notes"), [(4, 20), (60, 90)])
 def test_random_damage_ends_in_right_answers(
     damages: Any, tmp_path: Path, trials: int, notes: int
 ) -> None:

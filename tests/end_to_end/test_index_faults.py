@@ -106,7 +106,7 @@ def test_a_disk_that_fails_at_any_write(
     "force",
     [
         pytest.param(False, id="changes"),
-        pytest.param(True, id="rebuild", marks=pytest.mark.slow),
+        pytest.param(True, id="rebuild"),
     ],
 )
 def test_a_disk_that_fails_for_good_at_any_write(

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
     from commonplace.model.search import Hit
 
+pytestmark = pytest.mark.slow
+
 EXAMPLES = int(os.environ.get("SOAK_EXAMPLES", "0"))
 STEPS = 30
 
@@ -359,7 +361,7 @@ def tools(
 
 @pytest.mark.parametrize(
     ("backend", "examples"),
-    [("builtin", 12), ("inmemory", 8), pytest.param("builtin", 80, marks=pytest.mark.slow)],
+    [("builtin", 12), ("inmemory", 8), ("builtin", 80)],
 )
 def test_an_index_follows_its_files(tools: Tools, backend: str, examples: int) -> None:
     machine = cast("type[History]", partial(History, tools, backend))

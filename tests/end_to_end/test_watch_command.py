@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from tests.end_to_end.conftest import Sandbox
 
+pytestmark = pytest.mark.slow
+
 PATIENCE = 60.0
 QUICK = ("--config", "config.json5")
 
@@ -118,7 +120,6 @@ def test_nothing_to_wait_for_is_said_at_once(sandbox: Sandbox) -> None:
     assert "watching is switched off in the configuration" in ran.failed_well()
 
 
-@pytest.mark.slow
 def test_status_of_another_process_sees_it_as_long_as_it_runs(sandbox: Sandbox) -> None:
     def watchers() -> list[dict[str, Any]]:
         found = json.loads(sandbox.run("status", "--json").went_well())["watchers"]
@@ -137,7 +138,6 @@ def test_status_of_another_process_sees_it_as_long_as_it_runs(sandbox: Sandbox) 
     assert not list(sandbox.state.rglob("*.watch-*"))
 
 
-@pytest.mark.slow
 def test_two_configurations_of_one_index_do_not_undo_each_other(sandbox: Sandbox) -> None:
     other = sandbox.root / "other.json5"
     other.write_text("{memory: {search: {chunking: {tokens: 40}}}}")

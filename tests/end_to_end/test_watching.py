@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     Opener = Callable[..., "Watched"]
 
+pytestmark = pytest.mark.slow
+
 PATIENCE = 20.0
 
 
@@ -184,7 +186,6 @@ def test_the_configuration_may_forbid_watching_and_the_interval_still_works(
     assert 0 < hourly().due_in <= 3600
 
 
-@pytest.mark.slow
 def test_polling_does_the_same(opener: Opener, workspace: Path) -> None:
     watched = opener(watch=False)
     assert watched.memory.status().sync_state is None

@@ -15,6 +15,8 @@ from commonplace.sample import copy_workspace
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.slow
+
 FOLDER = Path(__file__).parents[2] / "examples" / "agent_loop"
 
 QUESTIONS = {
@@ -82,7 +84,7 @@ def test_both_ways_show_the_model_the_same(home: Path, model: Any) -> None:
     assert seen[0] == seen[1]
 
 
-@pytest.mark.parametrize("options", [(), pytest.param(("--mcp",), marks=pytest.mark.slow)])
+@pytest.mark.parametrize("options", [(), ("--mcp",)])
 def test_orders_in_a_note_lead_nowhere(home: Path, model: Any, options: tuple[str, ...]) -> None:
     model.requests.clear()
     note = home / "notes" / "memory" / "orders.md"

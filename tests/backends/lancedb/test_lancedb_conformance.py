@@ -69,10 +69,6 @@ class _HeldInMemory:
         return LanceStore(location, held_bytes=1_000_000_000)
 
 
-class TestHeldLanceStoreAtItsCore(_HeldInMemory, TestLanceStoreAtItsCore):
-    pass
-
-
 @pytest.mark.slow
 class TestHeldLanceStore(_HeldInMemory, TestLanceStore):
     pass

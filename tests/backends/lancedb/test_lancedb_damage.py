@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from commonplace_lancedb.store import LanceStore
 
+pytestmark = pytest.mark.slow
+
 
 def cut(file: Path) -> None:
     os.truncate(file, file.stat().st_size // 2)

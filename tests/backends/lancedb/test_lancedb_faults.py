@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
     from commonplace_lancedb.store import LanceStore
 
+pytestmark = pytest.mark.slow
+
 SECRET = "not-a-real-secret"
 
 
@@ -105,7 +107,6 @@ def test_only_a_table_that_is_not_there_is_missing() -> None:
     assert not is_missing_table(ValueError("NoSuchBucket: not found"), "x_chunks_1")
 
 
-@pytest.mark.slow  # LanceDB tries for some seconds
 def test_a_server_that_is_not_there(
     open_store: Callable[..., LanceStore], secrets: Callable[..., Any]
 ) -> None:

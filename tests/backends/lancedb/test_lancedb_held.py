@@ -34,6 +34,8 @@ from commonplace_lancedb.store import LanceStore
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+pytestmark = pytest.mark.slow
+
 PLENTY = 1_000_000_000
 
 
@@ -247,7 +249,6 @@ def test_rows_are_held_of_a_bucket_alone(lancedb_installed: None, folder: str) -
     assert not holds(uri="s3://bucket/x", held_megabytes=0)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_in_memory_and_in_the_table_the_same_is_found(
     open_held: Callable[..., LanceStore],

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from commonplace.model.chunks import PutDocument
     from commonplace_lancedb.store import LanceStore
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def eager(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -319,7 +321,6 @@ def random_vectors(names: Iterable[str], dims: int) -> dict[str, bytes]:
     return {name: make_vector(*(random.gauss(0, 1) for _ in range(dims))) for name in names}
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("eager")
 @pytest.mark.parametrize("dims", [16, 12])
 def test_many_vectors_get_an_index_and_the_plan_names_it(
@@ -374,7 +375,6 @@ def measured(store: LanceStore) -> Measured | None:
     return measured_of(field)
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("eager")
 def test_an_index_is_built_again_when_there_are_twice_the_vectors(
     open_store: Callable[..., LanceStore],
@@ -398,7 +398,6 @@ def test_an_index_is_built_again_when_there_are_twice_the_vectors(
     assert again.rows == 2_600
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("eager")
 def test_an_index_that_finds_too_few_is_not_used(
     open_store: Callable[..., LanceStore], monkeypatch: pytest.MonkeyPatch

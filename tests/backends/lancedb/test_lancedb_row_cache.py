@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+pytestmark = pytest.mark.slow
+
 PLENTY = 1_000_000_000
 EAST, NORTH = make_vector(1, 0, 0), make_vector(0, 1, 0)
 
@@ -477,7 +479,6 @@ class Team:
         assert documents_of(reader) == documents_of(plain)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_from_disk_and_from_the_table_the_same_is_found(
     process: Callable[..., LanceStore],

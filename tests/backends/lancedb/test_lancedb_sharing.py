@@ -24,6 +24,8 @@ from commonplace_lancedb.writing import Committer
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+pytestmark = pytest.mark.slow
+
 WRITER = """
 import json, sys
 from commonplace.config.secret import Secret
@@ -101,7 +103,6 @@ def test_a_bucket_holds_builds_documents_and_vectors(
         pass  # no lock stands between machines: the commits do
 
 
-@pytest.mark.slow
 def test_two_processes_write_one_namespace_on_disk(
     open_store: Callable[..., LanceStore], folder: str
 ) -> None:
@@ -111,7 +112,6 @@ def test_two_processes_write_one_namespace_on_disk(
     check_both_wrote(store)
 
 
-@pytest.mark.slow
 def test_two_processes_write_one_namespace_in_a_bucket(
     open_store: Callable[..., LanceStore], s3: dict[str, str], secrets: Callable[..., Any]
 ) -> None:
@@ -122,7 +122,6 @@ def test_two_processes_write_one_namespace_in_a_bucket(
     assert store.health().location == "s3://memory/two"
 
 
-@pytest.mark.slow
 def test_two_agents_in_two_processes_see_their_own_alone(
     open_store: Callable[..., LanceStore], s3: dict[str, str], secrets: Callable[..., Any]
 ) -> None:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     from commonplace_sqlite.store import SqliteStore
 
+pytestmark = pytest.mark.slow
+
 FAULTS: tuple[Fault, ...] = ("full", "io", "short")
 OLD = (make_put("a.md", "ant bee", "cat"), make_put("b.md", "ant"), make_put("c.md", "dog"))
 NEW = (
@@ -102,7 +104,7 @@ def test_a_failing_disk_changes_all_or_nothing(
     assert faulty_store.health(deep=True).problems == ()
 
 
-@pytest.mark.parametrize("action", [change, pytest.param(rebuild, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("action", [change, rebuild])
 @pytest.mark.parametrize("fault", ["io", "short"])
 def test_a_crash_leaves_all_or_nothing(
     open_store: Callable[..., SqliteStore],
@@ -143,7 +145,6 @@ def test_a_crash_leaves_all_or_nothing(
     failing_everywhere(attempt)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_file_can_be_created_after_every_failure_to_create_it(
     open_store: Callable[..., SqliteStore], faulty_vfs: FaultyVFS, tmp_path: Path, fault: Fault

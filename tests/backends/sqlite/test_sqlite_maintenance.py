@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from commonplace.model.chunks import PutDocument
     from commonplace_sqlite.store import SqliteStore
 
+pytestmark = pytest.mark.slow
+
 
 def documents(number: int, first: int = 0, mark: str = "") -> list[PutDocument]:
     """Documents of 20 chunks; every chunk has `often`, one in twenty has `seldom`."""

@@ -95,6 +95,7 @@ PHRASES = [
 @pytest.mark.parametrize(("phrase", "window"), PHRASES, ids=[phrase for phrase, _ in PHRASES])
 @given(today=st.dates(date(1990, 1, 1), date(2100, 1, 1)))
 @settings(max_examples=25)
+@pytest.mark.slow
 def test_a_time_seen_from_today_stands_for_no_other_days(
     phrase: str, window: tuple[int, int], today: date
 ) -> None:

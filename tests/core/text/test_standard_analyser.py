@@ -437,6 +437,7 @@ def _seconds(work: Callable[[], object]) -> float:
     "unit",
     ["7", ".", "a.", "漢", "ก่", "\u0301\u0316", "_", "a_", "A", "a-", "漢a", "か\u3099", "-", "🦞"],
 )
+@pytest.mark.slow
 def test_time_is_linear_in_one_long_line(start: str, unit: str) -> None:
     small, large = (start + unit * count for count in (4_000, 32_000))
     limit = 24 * _seconds(lambda: make_analyser().chunk(small)) + 0.05

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from commonplace import Memory
     from commonplace.model.documents import Finding
 
+pytestmark = pytest.mark.slow
+
 
 def look(memory: Memory) -> dict[str, Finding]:
     return {finding.name: finding for finding in memory.status(deep=True).findings}

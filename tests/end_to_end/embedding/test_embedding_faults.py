@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from commonplace import Memory
     from commonplace.model.reports import Status
 
+pytestmark = pytest.mark.slow
+
 KEY = "sekrit-0123456789-abcdef"
 HERON = ("memory/new.md", "# New\n\nA heron nests on the roof.\n")
 ELSEWHERE = {"not TLS", "no proxy"}  # these need another address, which is another space

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from tests.end_to_end.embedding.conftest import World
     from tests.providers.fakes.loopback import Loopback, Reply
 
+pytestmark = pytest.mark.slow
+
 KEY = "sekrit-0123456789-abcdef"
 OTHER_KEY = "sk-another-0123456789"
 
@@ -117,7 +119,6 @@ def test_a_refused_key_is_named_by_its_place(
     assert OTHER_KEY not in shown.out
 
 
-@pytest.mark.slow
 def test_an_error_of_a_connection_names_the_address(sandbox: Sandbox) -> None:
     remote = {"baseUrl": "http://127.0.0.1:9/v1", "apiKey": KEY}
     written(
@@ -183,7 +184,6 @@ def test_a_redirect_takes_neither_texts_nor_key_along(
     assert other.requests == []
 
 
-@pytest.mark.slow
 def test_without_a_terminal_it_is_said_once_for_each_server(
     sandbox: Sandbox, gateway: Loopback
 ) -> None:

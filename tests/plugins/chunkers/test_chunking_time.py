@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     Make = Callable[[str], Document]
 
+pytestmark = pytest.mark.slow
+
 
 def _again(unit: str, *, before: str = "", after: str = "") -> Callable[[int], str]:
     return lambda size: before + unit * (size // len(unit)) + after
@@ -87,7 +89,6 @@ NASTY = {
     "hangul letters": _again("\u1112\u1161\u11ab"),
     "conjuncts": _again("क्षत्रि"),
 }
-QUICK = ["spaces before a word", "nested quotes", "headings", "tables", "definitions", "flags"]
 
 CHUNKERS: dict[str, Chunker] = {
     "markdown": MarkdownChunker(800, 100),
@@ -113,9 +114,7 @@ def grows_in_proportion(chunker: Chunker, make: Make, text: Callable[[int], str]
 
 
 @pytest.mark.parametrize("chunker", CHUNKERS)
-@pytest.mark.parametrize(
-    "text", [pytest.param(text, marks=[] if text in QUICK else pytest.mark.slow) for text in NASTY]
-)
+@pytest.mark.parametrize("text", NASTY)
 def test_time_is_linear(document: Make, chunker: str, text: str) -> None:
     # A busy machine may spoil one measurement, but not three.
     assert any(grows_in_proportion(CHUNKERS[chunker], document, NASTY[text]) for _ in range(3))
@@ -133,7 +132,6 @@ def test_nothing_is_lost(document: Make, chunker: str, text: str) -> None:
     assert all(0 < len(chunk.text) <= 4 * size for chunk in chunks)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("chunker", CHUNKERS)
 @pytest.mark.parametrize("text", ["one long line of words", "quotes in a line", "nested quotes"])
 def test_ten_megabytes_are_chunked(document: Make, chunker: str, text: str) -> None:
@@ -141,7 +139,6 @@ def test_ten_megabytes_are_chunked(document: Make, chunker: str, text: str) -> N
     assert len(chunks) > 1000
 
 
-@pytest.mark.slow
 def test_a_hundred_thousand_headings(document: Make) -> None:
     chunks = CHUNKERS["markdown"].chunk(document("# heading\n\ntext\n\n" * 100_000))
     assert len(chunks) == 100_000

@@ -15,6 +15,8 @@ from commonplace_chunkers.scanner import NO_BORDER, outline
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+pytestmark = pytest.mark.slow
+
 PARSER = MarkdownIt("commonmark", {"maxNesting": 1000}).enable("table")
 
 Found = dict[str, list[tuple[object, ...]]]

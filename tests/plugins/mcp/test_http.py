@@ -21,7 +21,11 @@ if TYPE_CHECKING:
 
 pytest.importorskip("mcp", reason="the extra mcp is not installed")
 
-pytestmark = pytest.mark.filterwarnings("default")  # the SDK uses what Python deprecates
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("default"),  # the SDK uses what Python deprecates
+]
+
 TOKEN = "a-token-of-enough-characters"
 BODY: dict[str, Any] = {
     "jsonrpc": "2.0",
@@ -174,7 +178,6 @@ def test_what_cannot_be_served_is_refused_with_a_way_out(
     assert "fix: " in shown
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("yes", [True, False])
 def test_the_user_is_asked_over_http_before_a_delete(
     mcp_home: Any, tmp_path: Any, *, yes: bool

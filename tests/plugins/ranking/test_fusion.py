@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, timedelta
+from math import atanh
 
 import pytest
 from hypothesis import given
@@ -147,8 +148,11 @@ def test_evidence_is_the_score_and_compat_does_without_it() -> None:
 )
 def test_recency_by_hand(days: int, factor: float) -> None:
     day = (date(2026, 11, 1) - timedelta(days)).isoformat()
-    aged, evergreen = Recency().rank([hit(1, score=0.8, day=day), hit(2, score=0.8)], context())
+    hits = [hit(1, score=0.8, day=day), hit(2, score=0.8)]
+    aged, evergreen = Recency().rank(hits, context(*BOTH))
     assert aged.score == pytest.approx(0.8 * factor)
+    (of_words, _) = Recency().rank(hits, context("keyword"))
+    assert atanh(of_words.score) == pytest.approx(factor * atanh(0.8))
     assert (evergreen.score, evergreen.explain.steps[-1].note) == (0.8, "no date")
     (off,) = Recency(weight=0).rank([hit(1, score=0.8, day=day)], context())
     assert off.score == 0.8
@@ -157,7 +161,7 @@ def test_recency_by_hand(days: int, factor: float) -> None:
 def test_recency_goes_by_the_day_of_each_search() -> None:
     recency, hits = Recency(), [hit(1, score=0.8, day="1970-01-01"), hit(2, score=0.8)]
     for days, factor in ((0, 1.0), (30, 0.95), (60, 0.925), (30, 0.95)):
-        aged, evergreen = recency.rank(hits, context()._replace(now=days * 86_400.0))
+        aged, evergreen = recency.rank(hits, context(*BOTH)._replace(now=days * 86_400.0))
         assert aged.score == pytest.approx(0.8 * factor)
         assert evergreen.score == 0.8
 
@@ -185,7 +189,7 @@ def test_recency_goes_by_the_day_of_each_search() -> None:
     ],
 )
 def test_recency_counts_for_more_where_the_query_asks_for_now(query: str, asks: bool) -> None:
-    asked = context()._replace(query=Query(query, KeywordQuery()))
+    asked = context(*BOTH)._replace(query=Query(query, KeywordQuery()))
     hits = [hit(1, score=0.8, day="2025-11-01"), hit(2, score=0.8)]
     aged, evergreen = Recency().rank(hits, asked)
     assert aged.score == pytest.approx(0.8 * 0.9 * (0.8 if asks else 1), rel=1e-3)
@@ -193,6 +197,13 @@ def test_recency_counts_for_more_where_the_query_asks_for_now(query: str, asks: 
     assert evergreen.score == 0.8
     (off,) = Recency(weight=0).rank(hits[:1], asked)
     assert off.score == 0.8
+
+
+def test_an_old_note_that_has_the_whole_query_stays_ahead_of_one_that_has_most_of_it() -> None:
+    old, evergreen = Recency().rank(
+        [hit(1, score=0.92, day="2026-01-13"), hit(2, score=0.84)], context("keyword")
+    )
+    assert old.score > evergreen.score
 
 
 def test_recency_rests_where_the_query_names_a_time() -> None:

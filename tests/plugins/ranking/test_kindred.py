@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from commonplace import Hit
     from commonplace.model.search import Arm
 
+pytestmark = pytest.mark.slow
+
 LANGUAGES = ("en", "de", "es", "fr", "zh", "ja", "ko")
 LEAST = {"kindred-dev": 0.9, "kindred-held-out": 0.75}
 """The halves, and which share of the tasks must get their own instruction."""
@@ -112,7 +114,6 @@ def test_kindred_tasks_get_their_instruction_and_neutral_ones_none(
     assert len(false) <= FALSE * len(neutral(half)), false
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("half", LEAST)
 def test_the_same_with_the_instructions_of_all_languages_at_once(tmp_path: Path, half: str) -> None:
     with opened(tmp_path, (note for note, _ in pairs(half))) as memory:

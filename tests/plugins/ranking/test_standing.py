@@ -19,6 +19,8 @@ from commonplace_ranking.tasks import is_task
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+pytestmark = pytest.mark.slow
+
 SET = json.loads((Path(__file__).parent / "data" / "standing.json").read_text(encoding="utf-8"))
 """By language: instructions with a task that shares a word or two, questions and statements.
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 LINES = {"c-1": "chunk one", "c-2": "chunk two — zwei", "c-3": "第三"}
 CREDENTIAL = "AcredentialOfTheUploadAlone"
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::DeprecationWarning")]
 
 
 @pytest.fixture

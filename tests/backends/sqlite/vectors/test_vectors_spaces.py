@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from commonplace.model.chunks import PutDocument
     from commonplace_sqlite.store import SqliteStore
 
+pytestmark = pytest.mark.slow
+
 DIMS = 400
 CUT = 1_024
 """Dimensions of vectors that are stored in two parts."""

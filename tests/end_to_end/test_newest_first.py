@@ -7,6 +7,7 @@ import json
 from datetime import date, timedelta
 from functools import partial
 from importlib.util import find_spec
+from math import atanh
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -268,7 +269,7 @@ def test_recency_leaves_evergreen_notes_alone_and_gives_way_to_decay(
     (_, recency, _) = by_path["MEMORY.md"].explain.steps
     assert (recency.before, recency.note) == (recency.after, "no date")
     (_, recency, _) = by_path["memory/2020-01-01.md"].explain.steps
-    assert recency.after == pytest.approx(0.9 * recency.before)
+    assert atanh(recency.after) == pytest.approx(0.9 * atanh(recency.before))
     decayed = steps(hybrid={"temporalDecay": {"enabled": True}})
     assert set(map(tuple, decayed.values())) == {("evidence", "validity", "temporal_decay")}
 

@@ -47,9 +47,8 @@ if TYPE_CHECKING:
 
 
 # Bounds of an analysed query: of its different terms, its pairs, its phrases and their lengths.
-_MAX_TERMS, _MAX_PHRASE = 256, 32
-_MAX_JOINED = 5  # words of an identifier that was typed apart
-_MAX_PARTS, _FEW = 16, 2
+_MAX_TERMS, _MAX_PHRASE, _MAX_PARTS = 256, 32, 16
+_MAX_JOINED, _FEW = 5, 2  # words of an identifier that was typed apart, of a query that is short
 # Bounds of what is remembered of words already met; some 20 MB when full.
 _MAX_CACHED, _MAX_CACHED_LENGTH = 32_768, 48
 
@@ -283,10 +282,9 @@ def _words_with(text: str, needles: Collection[str]) -> list[tuple[int, int]]:
     """Where the words stand, parted by spaces, that have a needle or what is not ASCII."""
     lower = text.lower()
     found: set[tuple[int, int]] = set()
-    if not text.isascii():
-        for match in re.finditer("[^ ]++", text):
-            if not match.group().isascii() or len(lower) != len(text):
-                found.add(match.span())
+    for match in re.finditer("[^ ]++", "" if text.isascii() else text):
+        if not match.group().isascii() or len(lower) != len(text):
+            found.add(match.span())
     for needle in needles if len(lower) == len(text) else ():
         # A number begins and ends nothing in the middle of another one.
         first, last = needle[0] in _DIGITS, needle[-1] in _DIGITS and len(needle) < MAX_TOKEN
@@ -302,6 +300,9 @@ def _words_with(text: str, needles: Collection[str]) -> list[tuple[int, int]]:
             end = len(text) if end < 0 else end
             found.add((lower.rfind(" ", 0, at) + 1, end))
             at = lower.find(needle, end)
+    for match in re.finditer("[^ _]*+_[^ ]*+", lower if len(lower) == len(text) else ""):
+        if any(map(match.group().replace("_", "").__contains__, needles)):  # its joined spelling
+            found.add(match.span())
     return sorted(found)
 
 

@@ -391,6 +391,7 @@ def test_spans_tell_where_the_terms_of_a_chunk_stand(text: str) -> None:
 @given(_TEXTS, st.integers(1, 5))
 @example("เปิดไฟ น้ำท่วม: 記憶の検索a検索, port/port-8080 airport port 🔑", 1)
 @example("ヿ", 1)  # a sign for two letters
+@example("It memorySearch.query.hybrid ERR_MODULE_NOT_FOUND at", 3)
 @example("検# 検++ C#の一つ, C#\n用C++写。a.的-b_的_ 々〇ー，“API”：记忆search的HTTP错误", 1)
 @example("Ponies\nlying\n\nunder skies,\ndying memorySearch\r\nof HTTP_ERRORS", 1)
 def test_matches_are_the_spans_with_a_wanted_term(text: str, each: int) -> None:

@@ -14,7 +14,7 @@ from commonplace.graphemes import is_boundary
 from commonplace.model.search import Hit, KeywordQuery, cited
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from commonplace.index.syncing import Freshness
     from commonplace.model.search import Arm, Candidate, UnknownWord
@@ -330,13 +330,23 @@ def none_of(freshness: Freshness, *, filtered: bool = False) -> str:
     return f"no {indexed}note" + (" that passes the filters" if filtered else "")
 
 
-def unknown_note(one: UnknownWord, none: str) -> str:
-    """A note on a word that no note has; ``none`` are the notes that do not have it."""
-    if one.instead:
-        words = " and ".join(map(repr, one.instead))
-        return f"{none} has {one.word[:60]!r}: searched for {words} instead"
-    meant = f"; did you mean {one.suggestion!r}?" if one.suggestion else ""
-    return f"{none} has {one.word[:60]!r}{meant}"
+def unknown_notes(words: Iterable[UnknownWord], none: str) -> Iterator[str]:
+    """Notes on words that no note has: one on those with nothing to say of but that.
+
+    ``none`` are the notes that do not have them.
+    """
+    plain = []
+    for one in words:
+        if one.instead:
+            instead = " and ".join(map(repr, one.instead))
+            yield f"{none} has {one.word[:60]!r}: searched for {instead} instead"
+        elif one.suggestion:
+            yield f"{none} has {one.word[:60]!r}; did you mean {one.suggestion!r}?"
+        else:
+            plain.append(repr(one.word[:60]))
+    if plain:
+        *others, last = plain
+        yield f"{none} has {', '.join(others)} or {last}" if others else f"{none} has {last}"
 
 
 def unknown_sources(

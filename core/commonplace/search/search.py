@@ -25,7 +25,7 @@ from commonplace.model.tuples import NamedTuple
 from commonplace.protocols.contexts import MOST_HITS, FurtherHits, RankContext, RankerContext
 from commonplace.resilience.deadline import NEVER
 from commonplace.search.choosing import Folding, left_out, neighbours, passing
-from commonplace.search.presenting import hits_of, none_of, unknown_note, unknown_sources
+from commonplace.search.presenting import hits_of, none_of, unknown_notes, unknown_sources
 from commonplace.text.languages import may_name_days
 from commonplace.text.query import parse_query, shown_filters
 
@@ -187,7 +187,7 @@ class Searcher:
             query, arms, unknown = words.asked_otherwise(arms, request.wide)
         if not any(arm.kind == "cosine" and arm.found for arm in arms):  # which knows no words
             none = none_of(search.freshness)  # words are counted in all chunks
-            notes += tuple(unknown_note(word, none) for word in unknown)
+            notes += tuple(unknown_notes(unknown, none))
         more = partial(search.ask_again, limit=MOST_HITS)
         return Answer(query, arms, notes, unknown, more)
 

@@ -343,6 +343,43 @@ def test_a_word_that_no_note_has_is_searched_for_by_its_parts(
     assert f"no note has {word!r}: searched for {asked} instead" in result.notes
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(
+    ("number", "groups"),
+    [
+        ("+493090182044", "49 30 901820 44"),
+        ("03090182044", "30 901820 44"),
+        ("DE89370400440532013000", "de89 3704 0044 0532 0130 00"),
+        ("001b44113ab7", "00 1b 44 11 3a b7"),
+        ("4403090182049", ""),
+    ],
+)
+def test_a_number_is_found_in_the_groups_that_a_note_has_it_in(
+    opener: Opener, workspace: Path, backend: str, number: str, groups: str
+) -> None:
+    lines = ["+49 30 901820-44", "DE89 3704 0044 0532 0130 00", "00:1B:44:11:3A:B7"]
+    for at, line in enumerate(lines):
+        write(workspace, f"memory/{at}.md", f"The number is {line}.\n")
+    result = opener(backend).search(number)
+    (word,) = result.unknown
+    assert word.instead == ((groups,) if groups else ())
+    first = "".join(hit.snippet.lower() for hit in result.hits[:1])
+    assert groups in first.replace("-", " ").replace(":", " ")
+
+
+def test_a_name_of_which_only_longer_ones_are_known_finds_these_first(
+    opener: Opener, workspace: Path
+) -> None:
+    write(workspace, "memory/metric.md", "`http_server_requests_seconds_bucket` has 12 labels.\n")
+    write(
+        workspace,
+        "memory/errors.md",
+        "HTTP server: too many requests, seconds to wait. The http server requests seconds.\n",
+    )
+    hits = opener().search("http_server_requests_seconds").hits
+    assert [hit.path for hit in hits] == ["memory/metric.md", "memory/errors.md"]
+
+
 def test_stop_words_are_no_parts_and_the_profile_plain_searches_for_none(
     opener: Opener, workspace: Path
 ) -> None:

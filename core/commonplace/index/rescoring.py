@@ -6,7 +6,6 @@ The store counts the words; here it is weighed what a word, its document and its
 
 from __future__ import annotations
 
-from functools import lru_cache
 from math import fsum, log, sqrt, tanh
 from typing import TYPE_CHECKING
 
@@ -65,9 +64,11 @@ def rescored(matches: KeywordMatches, query: KeywordQuery, limit: int) -> list[F
         from commonplace.index.dated import Times  # few queries name a time
 
         times = Times(query)
+    begun = [token for token in weights if "_" in token and not (matches.holders or {}).get(token)]
     made = []
-    for item, (counts, length) in zip(candidates, terms, strict=True):
+    for item, (counted, length) in zip(candidates, terms, strict=True):
         chunk = item.chunk
+        counts = {**counted, **_longer_names(chunk.body, begun)} if begun else counted
         room = K1 * (1 - B + B * length / average)
         words = (K1 + 1) * fsum(  # exact: the order of the counts is the store's
             [
@@ -91,6 +92,11 @@ def rescored(matches: KeywordMatches, query: KeywordQuery, limit: int) -> list[F
     if spread:
         made = _spread(made)
     return list(_with_evidence(made[:limit], query, matches, weights, times))
+
+
+def _longer_names(body: str, names: Sequence[str]) -> dict[str, float]:
+    """How often ``body`` has a name that begins with one of ``names``, which no chunk has whole."""
+    return {name: n for name in names if (n := f" {body}".count(f" {name}_"))}
 
 
 class _Scored(NamedTuple):
@@ -240,7 +246,11 @@ def weights_of(query: KeywordQuery, chunks: int, holders: Mapping[str, int]) -> 
     every word is rare. A token that stands twice in the query counts twice.
     """
     tokens = weighing(query.should, chunks, holders)
-    shares = script_weights(tokens)
+    shares = dict.fromkeys(tokens, 1.0)
+    if not all(map(str.isascii, tokens)):
+        from commonplace.text.unspaced import script_weights
+
+        shares = script_weights(tokens)
     most = log(1 + (chunks + 0.5) / 0.5)
     weights: dict[str, float] = {}
     for token in tokens:
@@ -337,44 +347,6 @@ def _spread(made: Sequence[_Scored]) -> list[_Scored]:
 def _touch(chunk: StoredChunk, other: StoredChunk) -> bool:
     """Whether no more than a blank line lies between two chunks of a document."""
     return chunk.start_line <= other.end_line + 2 and other.start_line <= chunk.end_line + 2
-
-
-_FUNCTION_CHARACTERS = frozenset(
-    "的了是吗呢吧啊呀嘛我你他她它们这那就也都很还么什怎哪谁在和与及或把被让给对从到为以之其而且但因所如若则等个些会能可要没不有想说去来着过得地"
-    "은는이가을를의에로와과도만서께"
-)
-_LIGHT = 0.7
-
-
-def script_weights(tokens: Sequence[str]) -> dict[str, float]:
-    """What the script of each token makes it weigh, 0..1; all 1 where no token would weigh more.
-
-    Words need no list of stop words where the script shows what is grammar: Japanese writes it in
-    hiragana, Chinese has some eighty characters for it, and Korean particles fifteen syllables.
-    """
-    if all(map(str.isascii, tokens)):
-        return dict.fromkeys(tokens, 1.0)
-    kana = any("\u3041" <= letter <= "\u30ff" for token in tokens for letter in token)
-    weights = {token: _script_weight(token, kana=kana) for token in tokens}
-    if any(weight > _LIGHT or token.isascii() for token, weight in weights.items()):
-        return weights
-    return dict.fromkeys(tokens, 1.0)
-
-
-@lru_cache(maxsize=4096)
-def _script_weight(token: str, *, kana: bool) -> float:
-    if token.isascii():
-        return 1.0
-    hiragana = sum("\u3041" <= letter <= "\u309f" for letter in token)
-    if hiragana:
-        return 0.2 if hiragana == len(token) else 0.6
-    hangul = "\uac00" <= token[0] <= "\ud7a3"
-    if not hangul and (kana or not "\u3400" <= token[0] <= "\u9fff"):
-        return 1.0
-    light = sum(letter in _FUNCTION_CHARACTERS for letter in token)
-    if light == len(token):
-        return 0.3
-    return 0.7 if light else 1.0
 
 
 _LARGEST_SCORE = 1e100

@@ -1,7 +1,8 @@
 """What a query asks for that no note has: named, with what was meant, and searched for otherwise.
 
 A word may be in the notes in parts, or as a part: for "Hausratversicherung" they have "Hausrat",
-for "forcepush" both words, for "post mortem" one. Imported where a search lacks a word, or quotes.
+for "forcepush" both words, for "post mortem" one, for "4000000000000002" groups of digits. Imported
+where a search lacks a word, or quotes.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from commonplace.text.languages import STOP_WORDS, english_levels
 from commonplace.text.tokens import has_unspaced, identifier_parts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from commonplace.model.search import Arm, Query
     from commonplace.text.analyse import Analyser
@@ -45,6 +46,13 @@ _LEAST_SPLIT, _MOST_SPLIT = 7, 40
 _LEAST_FIRST, _LEAST_LAST, _LEAST_BEGINNING = 4, 3, 5
 """those of its parts, and of a beginning without the rest."""
 _MOST_LOOKED_FOR = 3
+
+_LEAST_NUMBER = 8
+"""Letters and digits of a number that is looked for in groups,"""
+_GROUP = range(2, 7)
+"""those of a group, and"""
+_MOST_WAYS = 3
+"""so many ways to group one."""
 
 
 class UnknownWords:
@@ -89,7 +97,7 @@ class UnknownWords:
         words = self._named()
         if self._query.keyword.plain:
             return self._query, arms, words
-        found, instead = any(arm.found for arm in arms), self._parts(words)
+        found, instead = any(arm.found for arm in arms), self._parts(words) | self._groups(words)
         for one in words:
             # A beginning is less likely than a mistake in one letter, two words are not.
             is_two = len(instead.get(one.word, ())) > 1
@@ -199,6 +207,36 @@ class UnknownWords:
                 found[word] = way
         return found
 
+    def _groups(self, words: Words) -> dict[str, Parts]:
+        """Each of ``words`` that is a number, as groups that a note has in this order.
+
+        Telephone and account numbers are written in groups, and copied without.
+        """
+        holders = self._lacking.holders
+        numbers = [one.word for one in words if _is_number(one.word)][:_MOST_LOOKED_FOR]
+        if holders is None or not numbers:
+            return {}
+        written = {number: number.lower() for number in numbers}
+        parts = {
+            low[i : i + n] for low in written.values() for i in range(len(low)) for n in _GROUP
+        }
+        held = {part for part, count in holders(parts).items() if count}
+        found: dict[str, Parts] = {}
+        for number, low in written.items():
+            # Abroad a telephone number lacks the nought that it begins with at home.
+            ways = [*_ways_to_group(low, held), *_ways_to_group(low.removeprefix("0"), held)]
+            if way := next(filter(self._stand_side_by_side, ways), ()):
+                found[number] = (" ".join(way),)
+        return found
+
+    def _stand_side_by_side(self, tokens: Parts) -> bool:
+        keyword = KeywordQuery(should=tokens, must=(tokens,), plain=True)
+        try:
+            arms = self._ask(self._query._replace(keyword=keyword), limit=1)
+        except (UnavailableError, DeclinedError):  # this is no part of the answer
+            return False
+        return any(arm.found for arm in arms if arm.kind == "bm25")
+
     def _tokens(self, words: Iterable[str]) -> dict[str, str]:
         """The token of each of ``words``, which are letters alone."""
         text = " ".join(words)
@@ -214,6 +252,29 @@ def _ways_to_part(word: str) -> Iterator[Parts]:
         if STOP_WORDS.isdisjoint(both := (word[:end], word[end:])):
             yield both
     yield from ((word[:end],) for end in ends if end >= _LEAST_BEGINNING)
+
+
+def _is_number(word: str) -> bool:
+    return (
+        _LEAST_NUMBER <= len(word) <= _MOST_SPLIT
+        and word.isascii()
+        and word.isalnum()
+        and any(map(str.isdigit, word))
+    )
+
+
+def _ways_to_group(number: str, held: Collection[str]) -> list[Parts]:
+    """``number`` as groups that are ``held``: the first ways to do so, those of fewest groups."""
+    ways: list[list[Parts]] = [[()]]  # of its first 0, 1, 2 ... letters
+    for end in range(1, len(number) + 1):
+        some = [
+            (*way, number[end - size : end])
+            for size in _GROUP
+            if size <= end and number[end - size : end] in held
+            for way in ways[end - size]
+        ]
+        ways.append(sorted(some, key=len)[:_MOST_WAYS])
+    return ways[-1]
 
 
 def _may_be_meant(word: str, other: str) -> bool:

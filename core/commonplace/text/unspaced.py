@@ -1,4 +1,4 @@
-"""Scripts without spaces: where units and pairs of them stand, and what a line of them states.
+"""Scripts without spaces: where units and pairs stand, what each weighs, and what a line states.
 
 In most texts there is nothing to normalise: in Chinese, Japanese and Korean each letter is a unit,
 and in Thai what belongs to a letter is known by its neighbours. Other words are cut into units, see
@@ -115,6 +115,42 @@ def selective_terms(terms: Sequence[str], beside: Collection[str]) -> list[str]:
     """
     found = [term for term in terms if not (term in beside and has_unspaced(term))]
     return found if _LEAST_SELECTIVE <= len(found) < len(terms) else []
+
+
+_FUNCTION_CHARACTERS = frozenset(
+    "的了是吗呢吧啊呀嘛我你他她它们这那就也都很还么什怎哪谁在和与及或把被让给对从到为以之其而且但因所如若则等个些会能可要没不有想说去来着过得地"
+    "은는이가을를의에로와과도만서께"
+)
+_LIGHT = 0.7
+
+
+def script_weights(tokens: Sequence[str]) -> dict[str, float]:
+    """What the script of each token makes it weigh, 0..1; all 1 where no token would weigh more.
+
+    Words need no list of stop words where the script shows what is grammar: Japanese writes it in
+    hiragana, Chinese has some eighty characters for it, and Korean particles fifteen syllables.
+    """
+    kana = any("\u3041" <= letter <= "\u30ff" for token in tokens for letter in token)
+    weights = {token: _script_weight(token, kana=kana) for token in tokens}
+    if any(weight > _LIGHT or token.isascii() for token, weight in weights.items()):
+        return weights
+    return dict.fromkeys(tokens, 1.0)
+
+
+@lru_cache(maxsize=4096)
+def _script_weight(token: str, *, kana: bool) -> float:
+    if token.isascii():
+        return 1.0
+    hiragana = sum("\u3041" <= letter <= "\u309f" for letter in token)
+    if hiragana:
+        return 0.2 if hiragana == len(token) else 0.6
+    hangul = "\uac00" <= token[0] <= "\ud7a3"
+    if not hangul and (kana or not "\u3400" <= token[0] <= "\u9fff"):
+        return 1.0
+    light = sum(letter in _FUNCTION_CHARACTERS for letter in token)
+    if light == len(token):
+        return 0.3
+    return 0.7 if light else 1.0
 
 
 # In Chinese, Japanese and Korean there are no words to count: a subject needs three letters, as

@@ -14,7 +14,6 @@ from commonplace.index.rescoring import (
     Information,
     rarity_of,
     rescored,
-    script_weights,
     weighing,
     weights_of,
 )
@@ -188,18 +187,6 @@ def test_the_stems_of_english_are_from_common_to_rare() -> None:
     assert levels[0] == 0
     assert rarity_of("gearbox") == rarity_of("notaword") < 1
     assert rarity_of("a and") == rarity_of("") == rarity_of("notaword")  # neither is one stem
-
-
-def test_what_a_script_shows_to_be_grammar_weighs_less() -> None:
-    tokens = ("\u304b\u3089", "\u306e\u4f1a", "\u4f1a\u8b70")  # kara, no + kai, kaigi
-    assert list(script_weights(tokens).values()) == [0.2, 0.6, 1.0]
-    chinese = ("\u4ec0\u4e48", "\u7684\u533b", "\u533b\u9662")
-    assert list(script_weights(chinese).values()) == [0.3, 0.7, 1.0]
-    korean = ("\ub97c", "\uc5d0\uc11c", "\ud2b8\uac00", "\ud3ec\ud2b8")
-    assert list(script_weights(korean).values()) == [0.3, 0.3, 0.7, 1.0]
-    assert script_weights((*korean, tokens[0]))[korean[2]] == 0.7, "kana beside them change nothing"
-    assert set(script_weights(tokens[:2]).values()) == {1.0}
-    assert script_weights(("ferry",)) == {"ferry": 1.0}
 
 
 def test_pieces_of_text_without_spaces_that_most_chunks_hold_have_no_weight() -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from commonplace.text.analyse import make_analyser
 from commonplace.text.standard import _LETTERS, _plain_text
-from commonplace.text.unspaced import places_in_plain
+from commonplace.text.unspaced import places_in_plain, script_weights
 
 ANALYSER = make_analyser("standard")
 
@@ -46,3 +46,15 @@ def test_what_is_not_plain_is_left_to_cutting(
     held = frozenset({term})
     found = places_in_plain(text, held, _LETTERS, _plain_text)
     assert found == ([(*place, held) for place in places], rest)
+
+
+def test_what_a_script_shows_to_be_grammar_weighs_less() -> None:
+    tokens = ("\u304b\u3089", "\u306e\u4f1a", "\u4f1a\u8b70")  # kara, no + kai, kaigi
+    assert list(script_weights(tokens).values()) == [0.2, 0.6, 1.0]
+    chinese = ("\u4ec0\u4e48", "\u7684\u533b", "\u533b\u9662")
+    assert list(script_weights(chinese).values()) == [0.3, 0.7, 1.0]
+    korean = ("\ub97c", "\uc5d0\uc11c", "\ud2b8\uac00", "\ud3ec\ud2b8")
+    assert list(script_weights(korean).values()) == [0.3, 0.3, 0.7, 1.0]
+    assert script_weights((*korean, tokens[0]))[korean[2]] == 0.7, "kana beside them change nothing"
+    assert set(script_weights(tokens[:2]).values()) == {1.0}
+    assert script_weights(("ferry",)) == {"ferry": 1.0}

@@ -90,9 +90,8 @@ class EvalCommand:
             "--worst",
             metavar="N",
             type=positive_int,
-            default=5,
             help="--compare, --html: how many of the queries that lost most, or scored lowest, are "
-            "explained (default: 5)",
+            f"explained (default: {_WORST})",
         )
         parser.add_argument(
             "--html",
@@ -132,7 +131,7 @@ class EvalCommand:
         if args.html:
             from commonplace_evaluation.report import measured_sections, write_report
 
-            sections = measured_sections(outcomes, args.worst)
+            sections = measured_sections(outcomes, args.worst or _WORST)
             write_report(args.html, f"Retrieval on {os.path.basename(args.path)}", sections)
             context.note(f"report: {args.html}")
         return 0
@@ -170,6 +169,7 @@ def _history(args: Namespace, context: Context) -> None:
     _print(context, found, history_lines(found))
 
 
+_WORST = 5
 _OPTIONS = "history", "make", "tune", "compare", "html", "out", "budget"
 """Those of which each of the first three stands alone."""
 
@@ -179,6 +179,11 @@ def _check_options(args: Namespace) -> None:
         if getattr(args, name) and (others := [one for one in _OPTIONS if getattr(args, one)])[1:]:
             without = " and ".join(f"--{one}" for one in others if one != name)
             raise UsageError(f"--{name} goes without {without}", hint=f"leave out {without}")
+    if args.worst and not (args.compare or args.html):
+        raise UsageError(
+            "--worst is for the queries that --compare and --html explain",
+            hint="add --html REPORT.html, or leave out --worst",
+        )
 
 
 def _check_paths(queries: str | None, *others: str | None) -> None:
@@ -265,7 +270,7 @@ def _compare(sets: list[EvalSet], args: Namespace, context: Context) -> None:
     from commonplace_evaluation.running import run_sets
     from commonplace_evaluation.table import comparison_json, comparison_lines
 
-    configs = _named(args.compare)
+    configs, most = _named(args.compare), args.worst or _WORST
     for config in configs.values():  # all of them, before the first takes its time
         context.open_memory(workspace=sets[0].workspace, config=config).close()
     runs: dict[str, list[Outcome]] = {
@@ -273,13 +278,13 @@ def _compare(sets: list[EvalSet], args: Namespace, context: Context) -> None:
         for name, config in configs.items()
     }
     if context.json:
-        context.emit(comparison_json(runs, args.worst))
+        context.emit(comparison_json(runs, most))
     else:
-        context.lines(comparison_lines(runs, args.worst))
+        context.lines(comparison_lines(runs, most))
     if args.html:
         from commonplace_evaluation.report import comparison_sections, write_report
 
-        write_report(args.html, " and ".join(runs), comparison_sections(runs, args.worst))
+        write_report(args.html, " and ".join(runs), comparison_sections(runs, most))
         context.note(f"report: {args.html}")
 
 

@@ -395,6 +395,7 @@ def test_a_configuration_that_is_wrong_is_named_before_anything_is_measured(
         ("--tune --out t.jsonl --budget 5", "--tune goes without --out and --budget"),
         ("--make 5 --tune", "--make goes without --tune"),
         ("--history --make 5", "--history goes without --make"),
+        ("--worst 3", "--worst is for the queries that --compare and --html explain"),
     ],
 )
 def test_options_that_would_be_ignored_are_refused(

@@ -233,6 +233,7 @@ def _whole(hit: Candidate, ranker: str, note: str, *, compat: bool = False) -> C
 _DAY = 86_400.0
 
 _NOW_HALF_LIFE = 365.0
+_ALMOST_1 = 1 - 1e-15
 
 
 class Recency:
@@ -282,8 +283,8 @@ class Recency:
             if present and day:
                 score = hit.score * prior.usual * prior.now
                 note += f", x {prior.now:.3f} as the query asks for now"
-            elif squeezed and day and 0 < hit.score < 1:
-                score = tanh(prior.usual * atanh(hit.score))
+            elif squeezed and day and 0 < hit.score <= 1:
+                score = tanh(prior.usual * atanh(min(hit.score, _ALMOST_1)))
                 note += " before it was squeezed below 1"
             else:
                 score = hit.score * prior.usual

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from tests.end_to_end.conftest import Sandbox
 
-pytestmark = pytest.mark.slow
-
 COMMANDS = (("index",), ("search", "walrus"), ("get", "MEMORY.md"), ("status",))
 
 # Root may do everything: it has to give that up before it can be refused anything.

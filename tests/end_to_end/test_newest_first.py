@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import calendar
 import json
+import re
 from datetime import date, timedelta
 from functools import partial
 from importlib.util import find_spec
@@ -345,26 +346,51 @@ def test_a_word_that_no_note_has_is_searched_for_by_its_parts(
 
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize(
-    ("number", "groups"),
+    ("number", "written"),
     [
-        ("+493090182044", "49 30 901820 44"),
-        ("03090182044", "30 901820 44"),
-        ("DE89370400440532013000", "de89 3704 0044 0532 0130 00"),
-        ("001b44113ab7", "00 1b 44 11 3a b7"),
+        ("+493090182044", "+49 30 901820-44"),
+        ("03090182044", "+49 30 901820-44"),
+        ("DE89370400440532013000", "DE89 3704 0044 0532 0130 00"),
+        ("001b44113ab7", "00:1B:44:11:3A:B7"),
+        ("+14155552671", "+1 415 555 2671"),
+        ("16502530000", "(650) 253-0000"),
+        ("+491712345678", "0171 2345678"),
+        ("0142685300", "+33 1 42 68 53 00"),
+        ("9783161484100", "978-3-16-148410-0"),
         ("4403090182049", ""),
     ],
 )
 def test_a_number_is_found_in_the_groups_that_a_note_has_it_in(
-    opener: Opener, workspace: Path, backend: str, number: str, groups: str
+    opener: Opener, workspace: Path, backend: str, number: str, written: str
 ) -> None:
-    lines = ["+49 30 901820-44", "DE89 3704 0044 0532 0130 00", "00:1B:44:11:3A:B7"]
+    lines = ["+49 30 901820-44", "DE89 3704 0044 0532 0130 00", "00:1B:44:11:3A:B7", written]
     for at, line in enumerate(lines):
         write(workspace, f"memory/{at}.md", f"The number is {line}.\n")
     result = opener(backend).search(number)
     (word,) = result.unknown
-    assert word.instead == ((groups,) if groups else ())
-    first = "".join(hit.snippet.lower() for hit in result.hits[:1])
-    assert groups in first.replace("-", " ").replace(":", " ")
+    if not written:
+        assert (word.instead, result.hits) == ((), ())
+        return
+    (groups,) = word.instead
+    assert groups.split()[-1] == re.findall(r"\w+", written.lower())[-1]
+    assert written in result.hits[0].snippet
+
+
+def test_what_is_excluded_is_no_place_to_find_a_number(opener: Opener, workspace: Path) -> None:
+    write(workspace, "memory/a.md", "Card 4000 0000 0000 0002 expired.\n")
+    write(workspace, "memory/b.md", "The ferry leaves at nine.\n")
+    (word,) = opener().search("4000000000000002 -expired").unknown
+    assert word.instead == ()
+
+
+def test_a_number_is_found_among_many_notes_with_its_groups(
+    opener: Opener, workspace: Path
+) -> None:
+    write(workspace, "memory/a.md", "Pager: +49 30 901820-44\n")
+    costs = [f"{number % 97} items cost {number * 37 % 100_000}.\n" for number in range(4_000)]
+    for start in range(0, len(costs), 40):
+        write(workspace, f"memory/costs/{start}.md", "".join(costs[start : start + 40]))
+    assert opener().search("+493090182044").hits[0].path == "memory/a.md"
 
 
 def test_a_name_of_which_only_longer_ones_are_known_finds_these_first(

@@ -7,6 +7,7 @@ where a search lacks a word, or quotes.
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ from commonplace.text.languages import STOP_WORDS, english_levels
 from commonplace.text.tokens import has_unspaced, identifier_parts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from commonplace.model.search import Arm, Query
     from commonplace.text.analyse import Analyser
@@ -47,12 +48,14 @@ _LEAST_FIRST, _LEAST_LAST, _LEAST_BEGINNING = 4, 3, 5
 """those of its parts, and of a beginning without the rest."""
 _MOST_LOOKED_FOR = 3
 
-_LEAST_NUMBER = 8
+_LEAST_NUMBER, _MOST_NUMBER = 8, 40
 """Letters and digits of a number that is looked for in groups,"""
-_GROUP = range(2, 7)
-"""those of a group, and"""
-_MOST_WAYS = 3
-"""so many ways to group one."""
+_GROUP = range(2, 9)
+"""those of a group that it is found by, and"""
+_GROUPED = 40
+"""so many chunks with such groups are looked through for it."""
+_MOST_DROPPED = 3
+"""Digits of a country's code, which a note may lack."""
 
 
 class UnknownWords:
@@ -109,8 +112,13 @@ class UnknownWords:
         new = tuple(one for one in dict.fromkeys(tokens) if one not in keyword.should)
         if not new:
             return self._query, arms, words
-        beside = keyword.beside.union(new)
-        keyword = keyword._replace(should=(*keyword.should, *new), beside=beside, selective=())
+        groups = [one[0].split() for one in instead.values()]  # of a number, else a single word
+        keyword = keyword._replace(
+            should=(*keyword.should, *new),
+            beside=keyword.beside.union(new),
+            neighbours=(*keyword.neighbours, *(pair for one in groups for pair in pairwise(one))),
+            selective=(),
+        )
         query = self._query._replace(keyword=keyword)
         try:
             arms = self._ask(query, limit=limit)
@@ -170,13 +178,7 @@ class UnknownWords:
 
     def _written(self, token: str) -> set[str]:
         """The words, in lower case, that stand for ``token`` in the best chunks that have it."""
-        query = self._query._replace(keyword=KeywordQuery(should=(token,), plain=True))
-        try:
-            arms = self._ask(query, limit=_SAMPLE)
-        except (UnavailableError, DeclinedError):  # a suggestion is no part of the answer
-            return set()
-        chunks = [found.chunk for arm in arms if arm.kind == "bm25" for found in arm.found]
-        texts = ["\n".join((chunk.text, *chunk.heading)) for chunk in chunks]
+        texts = self._texts((token,), _SAMPLE)
         wanted = frozenset((token,))
         words = {
             text[start:end].lower()
@@ -184,6 +186,17 @@ class UnknownWords:
             for start, end, _ in self._analyser.matches(text, wanted)
         }
         return words.union(*[word.split("_") for word in words])
+
+    def _texts(self, tokens: Iterable[str], limit: int) -> list[str]:
+        """Of the best chunks that have one of ``tokens``, and nothing that the query excludes."""
+        must_not = self._query.keyword.must_not
+        keyword = KeywordQuery(should=tuple(tokens), must_not=must_not, plain=True)
+        try:
+            arms = self._ask(self._query._replace(keyword=keyword), limit=limit)
+        except (UnavailableError, DeclinedError):  # what they are for is no part of the answer
+            return []
+        chunks = [found.chunk for arm in arms if arm.kind == "bm25" for found in arm.found]
+        return ["\n".join((chunk.text, *chunk.heading)) for chunk in chunks]
 
     def _parts(self, words: Words) -> dict[str, Parts]:
         """What notes have of each of ``words``, or of one that is joined with its neighbour."""
@@ -208,7 +221,7 @@ class UnknownWords:
         return found
 
     def _groups(self, words: Words) -> dict[str, Parts]:
-        """Each of ``words`` that is a number, as groups that a note has in this order.
+        """Each of ``words`` that is a number, in the groups that a note has it in.
 
         Telephone and account numbers are written in groups, and copied without.
         """
@@ -216,26 +229,20 @@ class UnknownWords:
         numbers = [one.word for one in words if _is_number(one.word)][:_MOST_LOOKED_FOR]
         if holders is None or not numbers:
             return {}
-        written = {number: number.lower() for number in numbers}
         parts = {
-            low[i : i + n] for low in written.values() for i in range(len(low)) for n in _GROUP
+            number.lower()[at : at + size]
+            for number in numbers
+            for at in range(len(number))
+            for size in _GROUP
         }
-        held = {part for part, count in holders(parts).items() if count}
+        held = [part for part, count in holders(parts).items() if count]
+        texts = self._texts(sorted(held), _GROUPED) if held else []
         found: dict[str, Parts] = {}
-        for number, low in written.items():
-            # Abroad a telephone number lacks the nought that it begins with at home.
-            ways = [*_ways_to_group(low, held), *_ways_to_group(low.removeprefix("0"), held)]
-            if way := next(filter(self._stand_side_by_side, ways), ()):
-                found[number] = (" ".join(way),)
+        for number in numbers:
+            matches = (_in_groups(number.lower(), text) for text in texts)
+            if groups := next(filter(None, matches), ""):
+                found[number] = (groups,)
         return found
-
-    def _stand_side_by_side(self, tokens: Parts) -> bool:
-        keyword = KeywordQuery(should=tokens, must=(tokens,), plain=True)
-        try:
-            arms = self._ask(self._query._replace(keyword=keyword), limit=1)
-        except (UnavailableError, DeclinedError):  # this is no part of the answer
-            return False
-        return any(arm.found for arm in arms if arm.kind == "bm25")
 
     def _tokens(self, words: Iterable[str]) -> dict[str, str]:
         """The token of each of ``words``, which are letters alone."""
@@ -256,25 +263,26 @@ def _ways_to_part(word: str) -> Iterator[Parts]:
 
 def _is_number(word: str) -> bool:
     return (
-        _LEAST_NUMBER <= len(word) <= _MOST_SPLIT
+        _LEAST_NUMBER <= len(word) <= _MOST_NUMBER
         and word.isascii()
         and word.isalnum()
         and any(map(str.isdigit, word))
     )
 
 
-def _ways_to_group(number: str, held: Collection[str]) -> list[Parts]:
-    """``number`` as groups that are ``held``: the first ways to do so, those of fewest groups."""
-    ways: list[list[Parts]] = [[()]]  # of its first 0, 1, 2 ... letters
-    for end in range(1, len(number) + 1):
-        some = [
-            (*way, number[end - size : end])
-            for size in _GROUP
-            if size <= end and number[end - size : end] in held
-            for way in ways[end - size]
-        ]
-        ways.append(sorted(some, key=len)[:_MOST_WAYS])
-    return ways[-1]
+def _in_groups(number: str, text: str) -> str:
+    """How ``number``, in lower case, is grouped where ``text`` has it; ``""``: it does not.
+
+    Abroad a telephone number lacks the nought that it begins with at home, and at home its
+    country's code.
+    """
+    most = _MOST_DROPPED if number.isdigit() else 0
+    for dropped in range(min(most, len(number) - _LEAST_NUMBER) + 1):
+        joined = r"[\W_]{0,3}".join(number[dropped:])
+        home = r"(?:0[\W_]{0,3})?" if dropped else ""
+        if match := re.search(rf"(?<![^\W_]){home}{joined}(?![^\W_])", text.lower()):
+            return " ".join(re.findall(r"[^\W_]+", match.group()))
+    return ""
 
 
 def _may_be_meant(word: str, other: str) -> bool:

@@ -139,8 +139,7 @@ class StandardAnalyser:
                 text = in_ascii(text)
         for start, end in _words_with(text, needles):
             found += self._matches_of_word(text[start:end], start, wanted)
-        found.sort(key=itemgetter(0))  # stable
-        return found
+        return sorted(found, key=itemgetter(0))  # stable
 
     def _matches_of_word(self, word: str, start: int, wanted: frozenset[str]) -> list[Match]:
         core = word.strip(_BESIDE_WORDS)
@@ -291,18 +290,19 @@ def _words_with(text: str, needles: Collection[str]) -> list[tuple[int, int]]:
         at = lower.find(needle)
         while at >= 0:
             end = at + len(needle)
-            if (first and lower[at - 1 : at] in _DIGITS) or (
-                last and lower[end : end + 1] in _DIGITS
-            ):
+            before, behind = lower[at - 1 : at], lower[end : end + 1]
+            if (first and before in _DIGITS) or (last and behind in _DIGITS):
                 at = lower.find(needle, at + 1)
                 continue
-            end = lower.find(" ", at)
-            end = len(text) if end < 0 else end
+            end = lower.find(" ", at) % (len(text) + 1)  # -1: where the text ends
             found.add((lower.rfind(" ", 0, at) + 1, end))
             at = lower.find(needle, end)
-    for match in re.finditer("[^ _]*+_[^ ]*+", lower if len(lower) == len(text) else ""):
-        if any(map(match.group().replace("_", "").__contains__, needles)):  # its joined spelling
-            found.add(match.span())
+    at = lower.find("_") if len(lower) == len(text) else -1
+    while at >= 0:
+        start, end = lower.rfind(" ", 0, at) + 1, lower.find(" ", at) % (len(text) + 1)
+        if any(map(lower[start:end].replace("_", "").__contains__, needles)):  # joined spelling
+            found.add((start, end))
+        at = lower.find("_", end)
     return sorted(found)
 
 

@@ -445,6 +445,15 @@ def test_time_is_linear_in_one_long_line(start: str, unit: str) -> None:
     assert _seconds(lambda: make_analyser().chunk(large)) <= limit
 
 
+@pytest.mark.parametrize("end", ["", "_", " a_b"])
+@pytest.mark.parametrize("unit", ["QUJDabcd", "a_", "漢"])
+def test_time_to_find_a_word_is_linear_in_one_long_line(unit: str, end: str) -> None:
+    small, large = (unit * count + end for count in (2_000, 16_000))
+    wanted = frozenset({"ferri", "pictur", "ab"})
+    limit = 24 * _seconds(lambda: _ANALYSER.matches(small, wanted)) + 0.05
+    assert _seconds(lambda: _ANALYSER.matches(large, wanted)) <= limit
+
+
 @pytest.mark.parametrize(
     ("unit", "count"),
     # To look for a character that is not there is so fast that it takes many to show.

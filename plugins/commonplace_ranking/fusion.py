@@ -283,7 +283,7 @@ class Recency:
             if present and day:
                 score = hit.score * prior.usual * prior.now
                 note += f", x {prior.now:.3f} as the query asks for now"
-            elif squeezed and day and 0 < hit.score <= 1:
+            elif squeezed and prior.usual < 1 and 0 < hit.score <= 1:
                 score = tanh(prior.usual * atanh(min(hit.score, _ALMOST_1)))
                 note += " before it was squeezed below 1"
             else:

@@ -206,6 +206,12 @@ def test_an_old_note_that_has_the_whole_query_stays_ahead_of_one_that_has_most_o
     assert old.score > evergreen.score
 
 
+@pytest.mark.parametrize("score", [0.1, 0.3, 0.7, 0.8, 0.93, 1.0])
+def test_a_note_of_today_keeps_its_score_to_the_last_digit(score: float) -> None:
+    hits = [hit(1, score=score, day="2026-11-01"), hit(2, score=score, day="2027-01-01")]
+    assert [one.score for one in Recency().rank(hits, context("keyword"))] == [score, score]
+
+
 def test_recency_rests_where_the_query_names_a_time() -> None:
     keyword = QUERY.keyword._replace(days=(("1970-01-01", "1970-01-01"),))
     asked = context()._replace(query=QUERY._replace(keyword=keyword))

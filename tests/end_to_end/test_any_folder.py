@@ -118,6 +118,7 @@ def test_the_first_search_answers_and_touches_no_note(filled: Path, env: dict[st
         ("windlass", {"readme.markdown"}),
     ],
 )
+@pytest.mark.slow
 def test_what_is_found(memory: Memory, query: str, found: set[str]) -> None:
     assert paths(memory, query) == found
 

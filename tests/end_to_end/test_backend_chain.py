@@ -303,6 +303,7 @@ def test_who_stands_by_is_kept_as_configured(place: Place, standby: str, files: 
     assert standing.documents == files
 
 
+@pytest.mark.slow
 def test_the_command_line_shows_the_chain(
     sandbox_run: Callable[..., tuple[str, str]], tmp_path: Path
 ) -> None:

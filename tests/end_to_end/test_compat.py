@@ -129,6 +129,7 @@ QUERIES: dict[str, list[str]] = {
 
 @BACKENDS
 @TOKENIZERS
+@pytest.mark.slow
 def test_keywords_alone_find_and_score_as_the_original(
     open_: Open, backend: str, tokenizer: str
 ) -> None:

@@ -78,6 +78,7 @@ def test_the_first_session_wrote_corrected_flushed_and_was_archived(
         ("What colour is the bike of Ann?", "green"),
     ],
 )
+@pytest.mark.slow
 def test_every_surface_recalls_it_with_the_right_citation(
     home: Path, answers: dict[str, dict[str, str]], question: str, words: str
 ) -> None:

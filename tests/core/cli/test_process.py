@@ -246,6 +246,7 @@ def test_doctor_and_plugins_wrap_to_the_terminal(indexed: str, columns: int) -> 
         assert len(lines) > 20
 
 
+@pytest.mark.slow
 def test_a_demo_that_is_interrupted_leaves_nothing(tmp_path: Path) -> None:
     place = tmp_path / "temporary"
     place.mkdir()

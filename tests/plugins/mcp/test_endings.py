@@ -54,6 +54,7 @@ def home(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.slow
 def test_nothing_remains_of_a_server(home: Path, ending: str) -> None:
     rounds(home, [ending], 1, moments=[2])
 

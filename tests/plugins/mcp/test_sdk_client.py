@@ -96,6 +96,7 @@ def test_resources_and_prompts(client: Callable[[Any], None]) -> None:
     client(use)
 
 
+@pytest.mark.slow
 def test_calls_at_once_get_their_own_answers(client: Callable[[Any], None]) -> None:
     async def use(client: Any) -> None:
         asked = ["staging port", "spare key", "almanac", "harbour signs"] * 5

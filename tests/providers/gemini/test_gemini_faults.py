@@ -133,6 +133,7 @@ def failing(make: Any, runner: Any, reported: Any, key: str) -> Callable[..., Pr
         (200, {"embeddings": [{"values": VECTOR}]}, "protocol"),
     ],
 )
+@pytest.mark.slow
 def test_what_will_not_pass_is_asked_once(
     google: Any, reply: Any, failing: Any, status: int, body: Any, kind: str
 ) -> None:

@@ -41,6 +41,7 @@ def soon() -> Deadline:
     return Deadline.after(5)
 
 
+@pytest.mark.slow
 def test_a_fault_is_reported_for_what_it_is_and_leaks_no_key(
     fault: Failure,
     ollama: Loopback,

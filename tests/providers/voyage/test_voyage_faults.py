@@ -116,6 +116,7 @@ def failing(make: Any, runner: Any, reported: Any, key: str) -> Callable[..., Pr
         (200, answer(item(packed(0.5, 0.5), index=0), item(packed(0.5, 0.5))), "protocol"),
     ],
 )
+@pytest.mark.slow
 def test_what_will_not_pass_is_asked_once(
     vendor: Any, reply: Any, failing: Any, status: int, body: Any, kind: str
 ) -> None:

@@ -190,6 +190,7 @@ def test_a_refusal_is_asked_of_a_process_and_the_server_stays(
         {"do": "garbage", "content": {"results": [{"file": "mem/a.md"}]}},
     ],
 )
+@pytest.mark.slow
 def test_a_server_that_breaks_is_replaced_by_a_process_and_left_alone(
     house: House, warm: Callable[..., Qmd], gone: Callable[[int], None], script: dict[str, Any]
 ) -> None:

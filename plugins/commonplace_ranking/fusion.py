@@ -241,7 +241,7 @@ class Recency:
 
     score x (1 - weight x (1 - 0.5 ^ (age / half-life))): never less than ``1 - weight`` of it, so
     that an exact identifier in an old note stays ahead of what merely is new. Where keywords alone
-    answered, the factor lowers what their scores were before they were squeezed below 1,
+    answered, and not by ranks, it lowers what their scores were before they were squeezed below 1,
     tanh(factor x artanh(score)): what covers the whole query and what covers most of it both come
     near to 1, and a tenth less of that would turn them over.
 
@@ -268,7 +268,9 @@ class Recency:
             note = "no prior: the query names a time"
             return [with_step(hit, self.id, hit.score, note) for hit in hits]
         present = self._usual[0] > 0 and bool(words_of_now(query.words or query.text))
-        squeezed = context.kinds == {"bm25"}
+        steps = hits[0].explain.steps if hits else ()
+        by_rank = any(step.ranker == ReciprocalRank.id for step in steps)
+        squeezed = context.kinds == {"bm25"} and not by_rank
         today = int(context.now // _DAY)
         known_on, priors = self._known  # as one: threads share it
         if known_on != today:

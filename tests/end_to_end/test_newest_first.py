@@ -376,6 +376,13 @@ def test_a_number_is_found_in_the_groups_that_a_note_has_it_in(
     assert written in result.hits[0].snippet
 
 
+def test_the_groups_of_a_number_count_side_by_side(opener: Opener, workspace: Path) -> None:
+    write(workspace, "memory/a.md", "The number of the pager is +49 30 901820-44.\n")
+    write(workspace, "memory/b.md", "44 of 49, 30 of 901820.\n")
+    hits = opener().search("+493090182044").hits
+    assert [hit.path for hit in hits] == ["memory/a.md", "memory/b.md"]
+
+
 def test_what_is_excluded_is_no_place_to_find_a_number(opener: Opener, workspace: Path) -> None:
     write(workspace, "memory/a.md", "Card 4000 0000 0000 0002 expired.\n")
     write(workspace, "memory/b.md", "The ferry leaves at nine.\n")

@@ -376,6 +376,39 @@ def test_a_number_is_found_in_the_groups_that_a_note_has_it_in(
     assert written in result.hits[0].snippet
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(
+    ("typed", "written"),
+    [
+        ("DE89 3704 0044 0532 0130 00", "DE89370400440532013000"),
+        ("GB29 NWBK 6016 1331 9268 19", "GB29NWBK60161331926819"),
+        ("+49 30 901820 44", "+493090182044"),
+        ("+49 (0)30 901820 44", "+493090182044"),
+        ("whose number is 030/901820-44?", "+493090182044"),
+        ("+49 30 901820-44", "03090182044"),
+        ("978-3-16-148410-0", "9783161484100"),
+        ("00:1B:44:11:3A:B7", "001b44113ab7"),
+        ("4000-001230-000002", "4000 0012 3000 0002"),
+    ],
+)
+def test_a_number_that_is_typed_in_groups_is_found_in_one_or_in_others(
+    opener: Opener, workspace: Path, backend: str, typed: str, written: str
+) -> None:
+    write(workspace, "memory/a.md", f"The door code is {written}.\n")
+    write(workspace, "memory/b.md", "30 of 44 came, 11 of 49 left, and the number 19 is 00.\n")
+    result = opener(backend).search(typed)
+    assert written in result.hits[0].snippet
+    assert re.findall(r"\w+", written.lower()) == result.unknown[-1].instead[0].split()
+    assert len(result.notes) <= 2, result.notes
+
+
+def test_groups_of_which_no_number_is_made_are_words(opener: Opener, workspace: Path) -> None:
+    write(workspace, "memory/a.md", "Lots 4711 and 0816 are sold.\n")
+    result = opener().search("lots 4711 0815 2230")
+    assert [one.word for one in result.unknown] == ["0815", "2230"]
+    assert len(result.hits) == 1
+
+
 def test_the_groups_of_a_number_count_side_by_side(opener: Opener, workspace: Path) -> None:
     write(workspace, "memory/a.md", "The number of the pager is +49 30 901820-44.\n")
     write(workspace, "memory/b.md", "44 of 49, 30 of 901820.\n")

@@ -1,13 +1,12 @@
 """What a query asks for that no note has: named, with what was meant, and searched for otherwise.
 
 A word may be in the notes in parts, or as a part: for "Hausratversicherung" they have "Hausrat",
-for "forcepush" both words, for "post mortem" one, for "4000000000000002" groups of digits. Imported
-where a search lacks a word, or quotes.
+for "forcepush" both words, for "post mortem" one, for "4000000000000002" groups of digits, or the
+other way round. Imported where a search lacks a word, or quotes.
 """
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -47,15 +46,6 @@ _LEAST_SPLIT, _MOST_SPLIT = 7, 40
 _LEAST_FIRST, _LEAST_LAST, _LEAST_BEGINNING = 4, 3, 5
 """those of its parts, and of a beginning without the rest."""
 _MOST_LOOKED_FOR = 3
-
-_LEAST_NUMBER, _MOST_NUMBER = 8, 40
-"""Letters and digits of a number that is looked for in groups,"""
-_GROUP = range(2, 9)
-"""those of a group that it is found by, and"""
-_GROUPED = 40
-"""so many chunks with such groups are looked through for it."""
-_MOST_DROPPED = 3
-"""Digits of a country's code, which a note may lack."""
 
 
 class UnknownWords:
@@ -100,7 +90,8 @@ class UnknownWords:
         words = self._named()
         if self._query.keyword.plain:
             return self._query, arms, words
-        found, instead = any(arm.found for arm in arms), self._parts(words) | self._groups(words)
+        words, numbers = self._with_numbers(words)
+        found, instead = any(arm.found for arm in arms), self._parts(words) | numbers
         for one in words:
             # A beginning is less likely than a mistake in one letter, two words are not.
             is_two = len(instead.get(one.word, ())) > 1
@@ -109,12 +100,13 @@ class UnknownWords:
         parts = (part for some in instead.values() for part in some)
         tokens = self._tokens(one for part in parts for one in (part, *part.split("_"))).values()
         keyword = self._query.keyword
-        new = tuple(one for one in dict.fromkeys(tokens) if one not in keyword.should)
-        if not new:
+        should = self._without_groups(numbers)
+        new = tuple(one for one in dict.fromkeys(tokens) if one not in should)
+        if not new and len(should) == len(keyword.should):
             return self._query, arms, words
         groups = [one[0].split() for one in instead.values()]  # of a number, else a single word
         keyword = keyword._replace(
-            should=(*keyword.should, *new),
+            should=(*should, *new),
             beside=keyword.beside.union(new),
             neighbours=(*keyword.neighbours, *(pair for one in groups for pair in pairwise(one))),
             selective=(),
@@ -220,29 +212,29 @@ class UnknownWords:
                 found[word] = way
         return found
 
-    def _groups(self, words: Words) -> dict[str, Parts]:
-        """Each of ``words`` that is a number, in the groups that a note has it in.
+    def _with_numbers(self, words: Words) -> tuple[Words, dict[str, Parts]]:
+        """``words`` with a number in the place of its groups, if a note has that in one.
 
-        Telephone and account numbers are written in groups, and copied without.
+        Also what notes have in the place of each number.
         """
         holders = self._lacking.holders
-        numbers = [one.word for one in words if _is_number(one.word)][:_MOST_LOOKED_FOR]
-        if holders is None or not numbers:
-            return {}
-        parts = {
-            number.lower()[at : at + size]
-            for number in numbers
-            for at in range(len(number))
-            for size in _GROUP
-        }
-        held = [part for part, count in holders(parts).items() if count]
-        texts = self._texts(sorted(held), _GROUPED) if held else []
-        found: dict[str, Parts] = {}
-        for number in numbers:
-            matches = (_in_groups(number.lower(), text) for text in texts)
-            if groups := next(filter(None, matches), ""):
-                found[number] = (groups,)
-        return found
+        if holders is None or not any(map(str.isdigit, "".join([one.word for one in words]))):
+            return words, {}
+        from commonplace.search.numbers import groups_of, written_numbers
+
+        numbers = [one.word for one in words]
+        found = written_numbers(numbers, self._said, holders, self._texts)
+        typed = [number for number in found if number not in numbers]
+        groups = {group for number in typed for group in groups_of(number)}
+        others = [one for one in words if one.word.lower() not in groups]
+        whole = [UnknownWord(word=number) for number in typed]
+        return (*others, *whole), {number: (written,) for number, written in found.items()}
+
+    def _without_groups(self, numbers: Iterable[str]) -> list[str]:
+        """The terms of the query without those of ``numbers``, which notes have in another form."""
+        spans = (span for number in numbers for span in self._analyser.spans(number))
+        groups = {term for _, _, terms in spans for term in terms}
+        return [term for term in self._query.keyword.should if term not in groups]
 
     def _tokens(self, words: Iterable[str]) -> dict[str, str]:
         """The token of each of ``words``, which are letters alone."""
@@ -259,30 +251,6 @@ def _ways_to_part(word: str) -> Iterator[Parts]:
         if STOP_WORDS.isdisjoint(both := (word[:end], word[end:])):
             yield both
     yield from ((word[:end],) for end in ends if end >= _LEAST_BEGINNING)
-
-
-def _is_number(word: str) -> bool:
-    return (
-        _LEAST_NUMBER <= len(word) <= _MOST_NUMBER
-        and word.isascii()
-        and word.isalnum()
-        and any(map(str.isdigit, word))
-    )
-
-
-def _in_groups(number: str, text: str) -> str:
-    """How ``number``, in lower case, is grouped where ``text`` has it; ``""``: it does not.
-
-    Abroad a telephone number lacks the nought that it begins with at home, and at home its
-    country's code.
-    """
-    most = _MOST_DROPPED if number.isdigit() else 0
-    for dropped in range(min(most, len(number) - _LEAST_NUMBER) + 1):
-        joined = r"[\W_]{0,3}".join(number[dropped:])
-        home = r"(?:0[\W_]{0,3})?" if dropped else ""
-        if match := re.search(rf"(?<![^\W_]){home}{joined}(?![^\W_])", text.lower()):
-            return " ".join(re.findall(r"[^\W_]+", match.group()))
-    return ""
 
 
 def _may_be_meant(word: str, other: str) -> bool:

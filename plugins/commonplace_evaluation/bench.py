@@ -120,7 +120,8 @@ class BenchCommand:
                 f"{args.path}: there are no questions in it",
                 hint=f"what is read: {benchmark.files}",
             )
-        tally.searches.report(context, benchmark.name, "question")
+        for message in tally.searches.messages("question"):
+            context.note(f"{benchmark.name}: {message}")
         digest = digest_of(args.path)
         facts = _facts(benchmark, tally, digest, dates=args.dates)
         if context.json:

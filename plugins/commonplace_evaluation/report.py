@@ -16,6 +16,7 @@ from commonplace_evaluation.outputs import check_output, write_output
 from commonplace_evaluation.table import (
     comparison_rows,
     difference_table,
+    engines_of,
     measures_table,
     position,
     result_lines,
@@ -40,13 +41,15 @@ class Case(NamedTuple):
 class Section(NamedTuple):
     """A part of a report. The first row of ``table`` is its header, the first cell of each a label.
 
-    ``cases`` stand below ``cases_title``.
+    ``notes`` say what the figures come from, and what stands against them. ``cases`` stand below
+    ``cases_title``.
     """
 
     title: str
     table: Sequence[Sequence[str]]
     chart: Chart | None = None
     text: str = ""
+    notes: tuple[str, ...] = ()
     cases_title: str = ""
     cases: tuple[Case, ...] = ()
 
@@ -107,6 +110,10 @@ def measured_sections(outcomes: Sequence[Outcome], most: int) -> list[Section]:
             "Measures",
             table,
             chart,
+            notes=(
+                f"answered by {engines_of(outcomes)}",
+                *(warning for outcome in outcomes for warning in outcome.warnings),
+            ),
             cases_title=f"Queries that scored lowest in {RANKED_BY}",
             cases=tuple(
                 _case(name, one, f"{one.measures[RANKED_BY]:.3f}", [("found", one)])
@@ -139,6 +146,7 @@ def comparison_sections(runs: Mapping[str, Sequence[Outcome]], most: int) -> lis
                 ),
                 f"Differences of the means, with intervals of {CONFIDENCE:.0%}. * marks those that "
                 "leave out 0; of many rows one in twenty does so by chance.",
+                (),
                 f"Queries that lost most in {RANKED_BY}",
                 tuple(
                     _case(
@@ -162,7 +170,10 @@ def comparison_sections(runs: Mapping[str, Sequence[Outcome]], most: int) -> lis
         [name, *(f"{mean[measure]:.3f}" for measure in measures)] for name, mean in means.items()
     ]
     series = [(name, [mean[measure] for measure in measures]) for name, mean in means.items()]
-    sections.append(Section("All queries", table, bars("All queries", measures, series)))
+    notes = [f"{name}: answered by {engines_of(outcomes)}" for name, outcomes in runs.items()]
+    notes += [warning for outcomes in runs.values() for one in outcomes for warning in one.warnings]
+    chart = bars("All queries", measures, series)
+    sections.append(Section("All queries", table, chart, notes=tuple(notes)))
     return sections
 
 

@@ -42,6 +42,7 @@ _OF_ITS_WORDS = re.compile(
 """How messages on a query's own words, or on the scores of its hits, begin."""
 
 _MOST_MESSAGES = 5
+_MOST_NAMED = 3
 
 
 class Result(NamedTuple):
@@ -66,7 +67,7 @@ class Outcome(NamedTuple):
     """The measures of a set, or of a part of one; ``notes`` counts the indexed notes.
 
     ``engine`` names backend, provider and model; ``settings`` is the same for settings that rank
-    alike.
+    alike. ``warnings`` say what stands against the measures, each with the set that it is about.
     """
 
     name: str
@@ -77,6 +78,7 @@ class Outcome(NamedTuple):
     search_seconds: float
     engine: str = ""
     settings: str = ""
+    warnings: tuple[str, ...] = ()
 
 
 def run_sets(
@@ -112,48 +114,57 @@ def run_sets(
             run = _Run(evalset, title, budget, out, progress, explain=explain)
             outcome = run.measure(memory)
             there = {ref.path for ref in memory.notes()}
-            beyond = _beyond_notes(evalset, memory, there)
-        outcomes.append(outcome)
-        wanted = {span.path for query in evalset.queries for span in query.relevant}
+            missing_lines = _missing_lines(evalset, memory, there)
         seconds = outcome.index_seconds + outcome.search_seconds
         context.err.write(
             f"[{number}/{len(sets)}] {title}: {counted(outcome.notes, 'note')}, "
             f"{counted(len(evalset.queries), 'query', 'queries')}, {seconds:.1f} s\n"
         )
-        run.searches.report(context, title, "query", "queries")
-        if not outcome.notes:
-            context.note(f"no notes were indexed in {evalset.workspace}")
-        elif missing := sorted(wanted - there):
-            some = ", ".join(missing[:3]) + (", ..." if len(missing) > 3 else "")
-            context.note(
-                f"{counted(len(missing), 'relevant note is', 'relevant notes are')} not in "
-                f"{evalset.workspace}, so no search can find what is missing: {some}"
-            )
-        if beyond:
-            some = ", ".join(beyond[:3]) + (", ..." if len(beyond) > 3 else "")
-            those = "run of relevant lines begins", "runs of relevant lines begin"
-            context.note(
-                f"{counted(len(beyond), *those)} after the end of the note, so no search can find "
-                f"{'it' if len(beyond) == 1 else 'them'}: {some}"
-            )
+        messages = run.searches.messages("query", "queries")
+        warnings = [f"{title}: {message}" for message in messages]
+        warnings += [*_missing_notes(evalset, there), *missing_lines]
+        for warning in warnings:
+            context.note(warning)
+        outcomes.append(outcome._replace(warnings=tuple(warnings)))
     return outcomes
 
 
-def _beyond_notes(evalset: EvalSet, memory: Memory, there: set[str]) -> list[str]:
-    """The relevant lines that begin after the end of their notes, with how many lines these have.
+def _missing_notes(evalset: EvalSet, there: set[str]) -> list[str]:
+    """A warning if relevant notes, or all notes, are not among those that are ``there``."""
+    if not there:
+        return [f"no notes were indexed in {evalset.workspace}"]
+    wanted = {span.path for query in evalset.queries for span in query.relevant}
+    if not (missing := sorted(wanted - there)):
+        return []
+    are = counted(len(missing), "relevant note is", "relevant notes are")
+    some = _first_of(missing)
+    return [f"{are} not in {evalset.workspace}, so no search can find what is missing: {some}"]
+
+
+def _missing_lines(evalset: EvalSet, memory: Memory, there: set[str]) -> list[str]:
+    """A warning if relevant lines begin after the end of their notes, with the length of these.
 
     Lines that only end there are found by those before.
     """
-    lines: dict[str, int] = {}
-    found: dict[str, None] = {}
+    lengths: dict[str, int] = {}
+    beyond: dict[str, None] = {}
     for span in (span for query in evalset.queries for span in query.relevant):
-        if span.path in there and span.path not in lines:
+        if span.path in there and span.path not in lengths:
             with suppress(CommonplaceError):
-                lines[span.path] = memory.get(span.path).text.rstrip("\n").count("\n") + 1
-        if span.path in lines and span.start_line > lines[span.path]:
-            has = counted(lines[span.path], "line")
-            found[f"{span.path}#L{span.start_line} (it has {has})"] = None
-    return sorted(found)
+                lengths[span.path] = memory.get(span.path).text.rstrip("\n").count("\n") + 1
+        if span.path in lengths and span.start_line > lengths[span.path]:
+            has = counted(lengths[span.path], "line")
+            beyond[f"{span.path}#L{span.start_line} (it has {has})"] = None
+    if not beyond:
+        return []
+    begin = counted(len(beyond), "run of relevant lines begins", "runs of relevant lines begin")
+    them = "it" if len(beyond) == 1 else "them"
+    some = _first_of(sorted(beyond))
+    return [f"{begin} after the end of the note, so no search can find {them}: {some}"]
+
+
+def _first_of(names: Sequence[str]) -> str:
+    return ", ".join(names[:_MOST_NAMED]) + (", ..." if len(names) > _MOST_NAMED else "")
 
 
 class Searches:
@@ -179,17 +190,18 @@ class Searches:
         self._messages.update(one for one in said if not _OF_ITS_WORDS.match(one))
         return answer.hits
 
-    def report(self, context: Context, title: str, thing: str, things: str = "") -> None:
-        """Write a note for each message on searches not done in full, or filters without effect.
+    def messages(self, thing: str, things: str = "") -> list[str]:
+        """The messages on searches not done in full, or filters without effect.
 
-        It tells how many ``things`` were searched for so. The most frequent messages are written,
-        the others counted; those on a query's own words are left out.
+        Each tells how many ``things`` were searched for so: the most frequent ones, and how many
+        there are besides. Those on a query's own words are left out.
         """
         every = counted(len(self._engines), thing, things)
-        for message, number in self._messages.most_common(_MOST_MESSAGES):
-            context.note(f"{title}: {number} of {every}: {message}")
+        most = self._messages.most_common(_MOST_MESSAGES)
+        messages = [f"{number} of {every}: {message}" for message, number in most]
         if (more := len(self._messages) - _MOST_MESSAGES) > 0:
-            context.note(f"{title}: and {counted(more, 'other message')}")
+            messages.append(f"and {counted(more, 'other message')}")
+        return messages
 
 
 class _Run:

@@ -33,7 +33,7 @@ def as_json(outcomes: Sequence[Outcome]) -> dict[str, Any]:
         name: {
             "all": _row(_scores(parts)),
             "categories": {kind: _row(rows) for kind, rows in _by_category(parts)},
-            "engine": _engine(parts),
+            "engine": engines_of(parts),
             **_times(parts),
         }
         for name, parts in _by_set(outcomes).items()
@@ -41,7 +41,7 @@ def as_json(outcomes: Sequence[Outcome]) -> dict[str, Any]:
     return {
         "all": _row(_scores(outcomes)),
         "sets": sets,
-        "engine": _engine(outcomes),
+        "engine": engines_of(outcomes),
         **_times(outcomes),
     }
 
@@ -91,7 +91,7 @@ def _by_category(outcomes: Iterable[Outcome]) -> list[tuple[str, Scores]]:
     return sorted(kinds.items())
 
 
-def _engine(outcomes: Iterable[Outcome]) -> str:
+def engines_of(outcomes: Iterable[Outcome]) -> str:
     """What gave the results of all: each backend, with its provider and model, once."""
     named = [one for outcome in outcomes for one in outcome.engine.split(", ")]
     return ", ".join(dict.fromkeys(named))

@@ -101,6 +101,24 @@ def test_a_report_asks_for_nothing_and_escapes_everything(
     assert "MEMORY.md:26-26" in page
 
 
+@needs_extra
+def test_a_report_says_what_answered_and_what_stands_against_its_figures(
+    run: Callable[..., Any], workspace: str, tmp_path: Path, queries: Path
+) -> None:
+    relevant = [{"path": "memory/gone.md", "startLine": 1, "endLine": 1}]
+    lost = json.dumps({"id": "lost", "query": "who is gone?", "relevant": relevant})
+    queries.write_text(queries.read_text(encoding="utf-8") + lost, encoding="utf-8")
+    report = tmp_path / "report.html"
+    argv = ("eval", str(queries), "--workspace", workspace, "--html", str(report))
+    for more in ((), ("--compare", str(queries.parent / "few.json5"))):
+        report.unlink(missing_ok=True)
+        ran = run(*argv, *more)
+        page = report.read_text(encoding="utf-8")
+        assert "answered by builtin" in page
+        assert "1 relevant note is not in" in ran.err
+        assert "1 relevant note is not in" in page
+
+
 def test_without_the_extra_the_command_says_what_to_install(
     run: Callable[..., Any],
     workspace: str,

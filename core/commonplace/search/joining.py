@@ -153,11 +153,11 @@ def _joined(better: Candidate, other: Candidate, whole: StoredChunk) -> Candidat
     note = f"one passage with {lines}, which scored {other.score:.4f}"
     step = Step(ranker="join", before=better.score, after=better.score, note=note)
     explain = better.explain.replace(steps=(*better.explain.steps, step))
-    return Candidate(
-        whole,
-        better.score,
-        explain,
+    return better._replace(
+        chunk=whole,
+        explain=explain,
         similar=(*better.similar, *other.similar),
         earlier=(*better.earlier, *other.earlier),
+        lines=None,
         best=better.best or (better.chunk.start_line, better.chunk.end_line),
     )

@@ -17,8 +17,8 @@ from commonplace.index.bm25 import (
     hit_order,
     holders_of,
     matches_terms,
-    passing,
     term_counts,
+    where_filter,
     words_of,
 )
 from commonplace.model.chunks import AppendDocument, DeleteDocument, PutDocument, TouchDocument
@@ -348,7 +348,7 @@ def best_found(
 
     The order is that of :func:`~commonplace.plugin.hit_order`.
     """
-    passes = passing(where)
+    passes = where_filter(where)
     kept = [
         (row.order(score), row, score)
         for row, score in hits

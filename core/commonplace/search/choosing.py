@@ -335,9 +335,9 @@ class _Group:
     def _order(self, candidate: Candidate) -> tuple[bool, int]:
         day, named = candidate.chunk.day, False
         if self._days:
-            from commonplace.index.bm25 import of_days
+            from commonplace.index.bm25 import matches_days
 
-            named = of_days(self._days)(day)
+            named = matches_days(self._days)(day)
         return not named, newest_first(day)
 
     def _earlier(self, candidates: Iterable[Candidate]) -> Iterator[str]:

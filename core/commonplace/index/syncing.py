@@ -115,7 +115,11 @@ class IndexSync(NamedTuple):
             report = self._as_live(idle_report(beside), beside, live, scans)
             if live is None or not can_answer(live, self.identity):
                 plan = beside
-        return plan.looked(report, self.sources) if look else report
+        if not look:
+            return report
+        from commonplace.index.documents import with_unreadable
+
+        return with_unreadable(report, plan, self.sources)
 
     def sync(self, scans: list[SourceScan], options: SyncOptions) -> SyncReport:
         """Index what the scans say has changed; see :meth:`IndexedMemoryManager.maintain`."""
@@ -196,8 +200,11 @@ class IndexSync(NamedTuple):
             # It may also have indexed what came after the scan: that is neither gone nor missing.
             scans = self.scan(eager=options.eager)
             whole = self._plan(target.build, scans)
-        plan = _part(whole, target, at_most)
-        if plan is None:
+        plan: Plan | None = whole
+        if at_most is not None:
+            part = whole.first if target.beside else whole.quick
+            plan = part(at_most, QUICK_BYTES)
+        if plan is None:  # too much has changed
             return idle_report(whole)
         indexer = self.indexer()
         report = indexer.apply(
@@ -347,14 +354,6 @@ def maintain_unasked(
     if paths is not None and "paths" in manager.capabilities:
         options["paths"] = paths
     return checked_report(manager.maintain(**options))
-
-
-def _part(plan: Plan, target: Target, at_most: int | None) -> Plan | None:
-    """What of ``plan`` is done now; ``None`` if that would be too much."""
-    if at_most is None:
-        return plan
-    part = plan.first if target.beside else plan.quick
-    return part(at_most, QUICK_BYTES)
 
 
 def _is_whole_index(plan: Plan, target: Target) -> bool:

@@ -1,4 +1,4 @@
-"""The chunks nearest to the embedding of a query, and what of a query a chat may count."""
+"""The chunks nearest to the embedding of a query; counts of words that a chat may see."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def _passes(chunk: StoredChunk, query: KeywordQuery, analyser: Analyser) -> bool
     return has_all and not has_phrase(terms, query.must_not)
 
 
-_COUNTED = 40
+_PUBLIC_ENOUGH = 40
 """A word that so many chunks have is no secret of the private ones among them."""
 
 
@@ -131,7 +131,7 @@ def counted_for(
     holders: dict[str, int] = {}
     for token, count in (matches.holders or {}).items():
         query = KeywordQuery(should=(token,), plain=True)
-        found = store.keyword(query, where=seen, limit=_COUNTED, deadline=deadline).found
-        public = [one for one in found if not is_private(one.chunk.path, one.chunk.trust)]
-        holders[token] = len(public) if len(found) < _COUNTED else count
+        found = store.keyword(query, where=seen, limit=_PUBLIC_ENOUGH, deadline=deadline).found
+        public = [item for item in found if not is_private(item.chunk.path, item.chunk.trust)]
+        holders[token] = len(public) if len(found) < _PUBLIC_ENOUGH else count
     return matches._replace(holders=holders)

@@ -65,9 +65,9 @@ class Compared(Record):
     skipped_symlinks: int
 
     def holds_after(self, report: SyncReport) -> bool:
-        """Whether it still does after a look at all documents that indexed some of them."""
-        whole = not (report.unreadable or report.failed_roots)
-        return whole and report.absent_roots == self.absent_roots
+        """Whether this is still right after a sync that compared all and indexed some."""
+        complete = not (report.unreadable or report.failed_roots)
+        return complete and report.absent_roots == self.absent_roots
 
 
 def scan_of(source: Source, report: ScanReport, fingerprint: str, *, eager: bool) -> SourceScan:
@@ -225,21 +225,24 @@ def scan_sources(
     if not any(scan.report.absent_roots for scan in scans):
         return scans
     documents = list(known())
-    return [scan._replace(report=_judged(scan.report, scan.source, documents)) for scan in scans]
+    return [
+        scan._replace(report=_with_lost_roots(scan.report, scan.source, documents))
+        for scan in scans
+    ]
 
 
 def documents_of(sources: Iterable[Source]) -> tuple[DocumentRef, ...]:
     """What ``sources`` find, by path.
 
-    Raises :class:`~commonplace.errors.UnavailableError` if that is nothing but roots that could not
-    be looked at.
+    Raises :class:`~commonplace.errors.UnavailableError` if there is none and a root could not be
+    scanned.
     """
     reports = [scanned(source) for source in sources]
-    found = (ref for report in reports for ref in report.documents)
-    documents = tuple(sorted(found, key=lambda ref: ref.path))
+    refs = (ref for report in reports for ref in report.documents)
+    documents = tuple(sorted(refs, key=lambda ref: ref.path))
     failed = [failure for report in reports for failure in report.failed_roots]
     if failed and not documents:
-        reasons = "; ".join(one.words("notes") for one in failed)
+        reasons = "; ".join(failure.words("notes") for failure in failed)
         raise UnavailableError(f"no document can be listed: {reasons}")
     return documents
 
@@ -257,7 +260,7 @@ def idle_report(plan: Plan) -> SyncReport:
 
 
 def with_scans(report: SyncReport, scans: Sequence[SourceScan]) -> SyncReport:
-    """``report``, with what the scans could not look at."""
+    """``report``, with what the scans could not read."""
     return report.replace(
         failed_roots=tuple(failure for scan in scans for failure in scan.report.failed_roots),
         absent_roots=tuple(absent for scan in scans for absent in scan.report.absent_roots),
@@ -361,7 +364,10 @@ def _with_source(report: ScanReport, source: str) -> ScanReport:
     )
 
 
-def _judged(report: ScanReport, source: str, known: Iterable[StoredDocument]) -> ScanReport:
+def _with_lost_roots(
+    report: ScanReport, source: str, known: Iterable[StoredDocument]
+) -> ScanReport:
+    """``report``, whose absent roots have failed if documents below them are ``known``."""
     paths = [document.path for document in known if document.source == source]
     lost: list[RootFailure] = []
     absent: list[RootFailure] = []

@@ -55,13 +55,13 @@ def written_numbers(
     counts = holders(groups.union(*spellings.values()))
     known_groups = sorted(filter(counts.get, groups))
     chunks = texts(known_groups, _TEXTS) if known_groups else ()
-    found = {}
+    written = {}
     for word, number in numbers.items():
         in_one = filter(counts.get, spellings[word])
         in_groups = filter(None, (_in_groups(number, text) for text in chunks))
-        if written := next(in_one, "") or next(in_groups, ""):
-            found[word] = written
-    return found
+        if form := next(in_one, "") or next(in_groups, ""):
+            written[word] = form
+    return written
 
 
 def groups_of(number: str) -> list[str]:

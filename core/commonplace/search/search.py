@@ -182,7 +182,7 @@ class Searcher:
 
             again = partial(search.ask_again, where=where)
             words = UnknownWords(query, lacking, request.texts, self._analyser, again)
-            query, arms, unknown = words.asked_otherwise(arms, request.wide)
+            query, arms, unknown = words.ask_with_parts(arms, request.wide)
         if not any(arm.kind == "cosine" and arm.found for arm in arms):  # which knows no words
             none = none_of(search.freshness)  # words are counted in all chunks
             notes += tuple(unknown_notes(unknown, none))

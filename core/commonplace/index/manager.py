@@ -27,7 +27,7 @@ from commonplace.index.rescoring import (
 from commonplace.index.syncing import IndexSync, SyncOptions
 from commonplace.model.search import Arm
 from commonplace.protocols.contexts import USUAL_ARMS, Arms, ManagerHealth
-from commonplace.resilience.deadline import LOOK_SECONDS, NEVER
+from commonplace.resilience.deadline import NEVER, POLL_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -320,7 +320,7 @@ class _OwnedLock:
                 holder="this thread",
                 hint="ask once the sync is done, not in its callback",
             )
-        interval = LOOK_SECONDS if deadline.cancellable else TIMEOUT_MAX
+        interval = POLL_SECONDS if deadline.cancellable else TIMEOUT_MAX
         while not self._lock.acquire(timeout=min(deadline.remaining(), interval)):
             if deadline.expired:
                 holder = "another thread of this process"

@@ -47,8 +47,7 @@ if TYPE_CHECKING:
     Parts = tuple[tuple[str, float], ...]
     Absent = Callable[[Where, Deadline, str], Sequence[str]]
 
-SEARCH_SECONDS = 30.0
-"""How long a search may take, apart from building a first index."""
+SEARCH_SECONDS = 30.0  # how long a search may take, apart from building a first index
 
 
 class Request(NamedTuple):

@@ -35,7 +35,7 @@ _COARSE_WINDOW_NS = 2_000_000_000
 _NO_TIME = -1
 
 _COMPARED = 64
-"""Comparing so many bytes takes at most as long as cutting and analysing one."""
+"""Comparing 64 bytes takes at most as long as cutting and analysing one."""
 
 
 class SourceScan(NamedTuple):

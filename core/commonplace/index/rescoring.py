@@ -1,6 +1,6 @@
 """The second step of keyword ranking: the candidates of a store get a second score.
 
-The store counts the words; here it is weighed what a word, its document and its day say.
+A store counts words; this module weighs how much a word, its document and its day tell.
 ``benchmarks/retrieval.py`` measures it; ``ranking.profile: "plain"`` leaves it out.
 """
 
@@ -38,7 +38,7 @@ _ANOTHER_OF_IT = 0.9
 _DOCUMENT_K = 3.6
 _SATURATION = 1.1  # tanh(1.1) = 0.8: the evidence of a chunk that has each word once
 _PRIOR_CHUNKS = 100
-"""So many chunks tell as much about a word as how rare it is in English does."""
+"""How rare a word is in English counts as much as how many of 100 chunks have it."""
 
 _LEAST_CHUNKS_FOR_GRAMMAR = 100
 """In fewer chunks it does not show what is grammar."""

@@ -162,7 +162,7 @@ class Folding:
         for candidate in candidates:
             match = self._match(candidate.chunk)
             groups = self._groups_by_key.get(match.key, ())
-            # Few candidates have such groups: facts take time to read.
+            # Reading facts takes time, and few candidates have groups to compare them with.
             statement = _statement(match, with_values=self._with_values) if groups else None
             if group := next((group for group in groups if group.statement == statement), None):
                 group.add(candidate, match)

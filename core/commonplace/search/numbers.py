@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 _MOST_NUMBERS = 3
 _SHORTEST, _LONGEST = 8, 40
-"""Letters and digits of a number that is looked for,"""
+"""How many letters and digits a number has."""
 _GROUP = range(2, 9)
-"""those of a group that it is found by, and"""
+"""How many of these a group has by which chunks are found."""
 _TEXTS = 40
-"""so many chunks with such groups are looked through for it."""
+"""How many chunks with such groups are read."""
 _COUNTRY_CODE = 3
 """The most digits of a country's code, which a note may lack."""
 

@@ -26,26 +26,26 @@ if TYPE_CHECKING:
 
 _MOST_NAMED = 8
 _SHORTEST, _LONGEST = 4, 24
-"""Letters of a word that is taken to be mistyped."""
+"""How many letters a word has that may be mistyped."""
 
-_SURE = 5
-"""Letters up to which a word is one letter from many others."""
+_SHORT = 5
+"""Words of so many letters or fewer are one letter from many others."""
 
 _MOST_PARTS = 5
-"""Parts of an identifier of which one may be mistyped."""
-_CLEAR = 8
-"""Letters from which on a word is near to one that was meant, and hardly to another."""
+"""How many parts an identifier has of which one may be mistyped."""
+_LONG = 8
+"""Words of so many letters or more are near to the one that was meant, and hardly to another."""
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _STEMS = 3
-"""So many tokens near a word are looked for in notes,"""
+"""How many tokens near a word are searched for in notes."""
 _SAMPLE = 5
-"""each in so many chunks."""
+"""How many chunks are read for each of these tokens."""
 
 _LEAST_SPLIT, _MOST_SPLIT = 7, 40
-"""Letters of a word that is looked for by its parts,"""
+"""How many letters a word has that is searched for by its parts."""
 _LEAST_FIRST, _LEAST_LAST, _LEAST_BEGINNING = 4, 3, 5
-"""those of its parts, and of a beginning without the rest."""
-_MOST_LOOKED_FOR = 3
+"""How many letters its parts have, and a beginning without the rest."""
+_MOST_SPLIT_WORDS = 3
 
 
 class UnknownWords:
@@ -69,7 +69,7 @@ class UnknownWords:
     def _unknown_words(self) -> Words:
         """The first of them, each with the word of notes that was probably meant.
 
-        A run of a script without spaces is a word here: its letters in pairs are none to name.
+        A run of a script without spaces is one word here: its pairs of letters are no words.
         """
         words: dict[str, str] = {}
         for text in self._query_texts:
@@ -95,7 +95,7 @@ class UnknownWords:
         for unknown in words:
             # A beginning is less likely than a mistake in one letter, two words are not.
             is_two = len(parts_by_word.get(unknown.word, ())) > 1
-            if unknown.suggestion and not is_two and (not found or len(unknown.word) >= _CLEAR):
+            if unknown.suggestion and not is_two and (not found or len(unknown.word) >= _LONG):
                 parts_by_word[unknown.word] = (unknown.suggestion,)
         every_part = [part for parts in parts_by_word.values() for part in parts]
         names = (name for part in every_part for name in (part, *part.split("_")))
@@ -147,32 +147,32 @@ class UnknownWords:
     def _likely(self, word: str) -> str:
         """The word of notes that was probably meant by one in Latin letters; ``""``: none is near.
 
-        Tokens are stems: that one near ``word`` is held does not say that the word itself is.
+        Tokens are stems: a note that has one near ``word`` may not have the word itself.
         """
         low = word.lower()
         parts = low.split("_")
         if 1 < len(parts) <= _MOST_PARTS:
             unknown = self._lacking.unknown
             lacks = [part for part, token in self._tokens(parts).items() if token in unknown]
-            meant: dict[str, str] = {}
+            likely_parts: dict[str, str] = {}
             for part in lacks:
                 if not (likely := self._likely(part)):
                     return ""
-                meant[part] = likely
-            return "_".join(meant.get(part, part) for part in parts) if meant else ""
+                likely_parts[part] = likely
+            return "_".join(likely_parts.get(part, part) for part in parts) if lacks else ""
         plain = low.isascii() and low.isalpha() and _SHORTEST <= len(low) <= _LONGEST
         if self._lacking.holders is None or not plain:
             return ""
-        near = [other for other in dict.fromkeys(_at_one_remove(low)) if _may_be_meant(low, other)]
+        near = [other for other in dict.fromkeys(_one_letter_off(low)) if _may_be_meant(low, other)]
         stems = dict.fromkeys(self._tokens(near).values())
         holders = self._lacking.holders(set(stems))
         for stem in sorted(filter(holders.get, stems), key=lambda stem: -holders[stem])[:_STEMS]:
-            written = self._written(stem)
-            if likely := next((other for other in near if other in written), ""):
+            words = self._words_of(stem)
+            if likely := next((other for other in near if other in words), ""):
                 return likely
         return ""
 
-    def _written(self, token: str) -> set[str]:
+    def _words_of(self, token: str) -> set[str]:
         """The words, in lower case, that stand for ``token`` in the best chunks that have it."""
         texts = self._texts((token,), _SAMPLE)
         wanted = frozenset((token,))
@@ -184,7 +184,7 @@ class UnknownWords:
         return words.union(*[word.split("_") for word in words])
 
     def _texts(self, tokens: Iterable[str], limit: int) -> list[str]:
-        """Of the best chunks that have one of ``tokens``, and nothing that the query excludes."""
+        """The best chunks that have one of ``tokens``, and nothing that the query excludes."""
         must_not = self._query.keyword.must_not
         keyword = KeywordQuery(should=tuple(tokens), must_not=must_not, plain=True)
         try:
@@ -198,7 +198,7 @@ class UnknownWords:
         """What notes have of each of ``words``, or of one that is joined with its neighbour."""
         pairs = [pair for text in self._query_texts for pair in pairwise(text.lower().split())]
         ways_by_word: dict[str, list[Parts]] = {}
-        for word in [unknown.word for unknown in words[:_MOST_LOOKED_FOR]]:
+        for word in [unknown.word for unknown in words[:_MOST_SPLIT_WORDS]]:
             low = word.lower()
             if low.isalpha() and not has_unspaced(low):
                 joined = ["".join(pair) for pair in pairs if low in pair]
@@ -260,29 +260,29 @@ def _ways_to_part(word: str) -> Iterator[Parts]:
 def _may_be_meant(word: str, other: str) -> bool:
     """Whether ``other``, one letter from it, may have been meant by ``word``; in lower case.
 
-    Of a short word no letter is another: it is near to many by chance. A frequent English word was
-    meant itself; only its ending may be another in another language ("restaurante").
+    In a short word no letter may be replaced: it is near to many by chance. A frequent English word
+    was meant itself, except for its ending, as in another language ("restaurante").
     """
-    if len(word) <= _SURE and len(word) == len(other) and sorted(word) != sorted(other):
+    if len(word) <= _SHORT and len(word) == len(other) and sorted(word) != sorted(other):
         return False
     return word not in english_levels() or word.startswith(other) or other.startswith(word)
 
 
-def _at_one_remove(word: str) -> Iterator[str]:
+def _one_letter_off(word: str) -> Iterator[str]:
     """``word`` with one letter mistyped, but the first: the likeliest mistakes come first."""
-    places = range(1, len(word))
+    indices = range(1, len(word))
     yield from (
-        word[:i] + word[i + 1] + word[i] + word[i + 2 :] for i in places if i + 1 < len(word)
+        word[:i] + word[i + 1] + word[i] + word[i + 2 :] for i in indices if i + 1 < len(word)
     )
-    yield from (word[:i] + letter + word[i:] for i in (*places, len(word)) for letter in _LETTERS)
-    yield from (word[:i] + letter + word[i + 1 :] for i in places for letter in _LETTERS)
-    yield from (word[:i] + word[i + 1 :] for i in places)
+    yield from (word[:i] + letter + word[i:] for i in (*indices, len(word)) for letter in _LETTERS)
+    yield from (word[:i] + letter + word[i + 1 :] for i in indices for letter in _LETTERS)
+    yield from (word[:i] + word[i + 1 :] for i in indices)
 
 
 _PASTED = 4
-"""Words beside a quoted one from which on a query may be a message that has quotes itself."""
+"""A query with so many words beside the quoted ones may be a message that has quotes itself."""
 _LITTLE = 0.5
-"""The share of what others have, below which what has the quoted words is not all that is shown."""
+"""With less than this share of the others' evidence, quoted words alone do not make the answer."""
 
 
 def without_quotes(

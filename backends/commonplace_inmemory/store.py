@@ -17,8 +17,8 @@ from commonplace.plugin import (
     check_units,
     embedding_text,
     floats,
-    has_any,
-    of_days,
+    has_phrase,
+    matches_days,
 )
 
 if TYPE_CHECKING:
@@ -86,9 +86,9 @@ class InMemoryStore(SimpleStore):
     ) -> tuple[Found, ...]:
         """The chunks of the query's days."""
         deadline.check("the keyword search")
-        of_one = of_days(query.days)
-        rows = [row for row in self._live().rows() if of_one(row.document.day)]
-        hits = [(row, 1.0) for row in rows if not has_any(row.analysed.terms, query.must_not)]
+        of_the_days = matches_days(query.days)
+        rows = [row for row in self._live().rows() if of_the_days(row.document.day)]
+        hits = [(row, 1.0) for row in rows if not has_phrase(row.analysed.terms, query.must_not)]
         return best_found(hits, where, limit)
 
     def missing_vectors(self, build: Build, space: str) -> Iterable[tuple[str, str]]:

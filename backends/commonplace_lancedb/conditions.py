@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from commonplace.plugin import of_days
+from commonplace.plugin import matches_days
 from commonplace_lancedb.head import epoch_column, literal, literals, text_in
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class Dated(NamedTuple):
         """Which rows of ``table`` pass."""
         import pyarrow as pa
 
-        passes = map(of_days(self.days), table["day"].to_pylist())
+        passes = map(matches_days(self.days), table["day"].to_pylist())
         return pa.chunked_array([pa.array(passes, pa.bool_())])
 
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from commonplace.plugin import TermCounts, hit_order
-from commonplace.plugin import of_days as among
+from commonplace.plugin import TermCounts, hit_order, matches_days
 from commonplace_lancedb.conditions import Dated
 from commonplace_lancedb.head import ID_BITS, text_in, text_out
 from commonplace_lancedb.matching import Wanted, counted, fetched, holds_all, holds_any
@@ -93,7 +92,7 @@ def of_days(
     """The first ``limit`` chunks of the query's days, in the order of equal scores."""
     if not query.days or limit < 1:
         return []
-    of_one, passes, unwanted = among(query.days), passing(where), _phrases(query.must_not)
+    of_one, passes, unwanted = matches_days(query.days), passing(where), _phrases(query.must_not)
     names = ["id", "source", "path", "position", "day"]
     names += ["tags"] if "tags" in snapshot.columns else []
     names += ["terms"] if unwanted else []

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from commonplace.plugin import Found, StoredChunk, StoredDocument, glob_regex
-from commonplace.plugin import passing as host_passing
+from commonplace.plugin import Found, StoredChunk, StoredDocument, glob_regex, where_filter
 from commonplace_lancedb.conditions import Among, Marked
 from commonplace_lancedb.head import (
     heading_out,
@@ -190,8 +189,8 @@ def passing(where: Where) -> Callable[..., bool]:
     """
     if is_open(where):
         return lambda *_: True
-    untagged = host_passing(where._replace(tags=(), not_tags=()))
-    tagged = host_passing(where)
+    untagged = where_filter(where._replace(tags=(), not_tags=()))
+    tagged = where_filter(where)
 
     def passes(source: str, path: str, day: str | None, *tags: list[str] | None) -> bool:
         at = text_out(source), text_out(path), day

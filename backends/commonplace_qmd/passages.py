@@ -21,9 +21,9 @@ from commonplace.plugin import (
     is_storable,
     make_snippet,
     note_facts,
-    passing,
     prose_lines,
     read_bytes,
+    where_filter,
 )
 
 if TYPE_CHECKING:
@@ -195,8 +195,8 @@ def passages_of(
     files without a passage that the query allows.
     """
     known = {collection.name: (collection, collection.wanted()) for collection in collections}
-    passes = passing(where)
-    outside = passing(where._replace(after=None, before=None, tags=(), not_tags=()))
+    passes = where_filter(where)
+    outside = where_filter(where._replace(after=None, before=None, tags=(), not_tags=()))
     seen: set[str] = set()
     left = dict.fromkeys((collection.source for collection in collections), limit)
     for row in rows:

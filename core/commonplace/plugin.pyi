@@ -95,12 +95,12 @@ from commonplace.hookspecs import ToolRegistrar as ToolRegistrar
 from commonplace.host.discovery import Kind as Kind
 from commonplace.host.host import PluginHost as PluginHost
 from commonplace.index.bm25 import bm25 as bm25
-from commonplace.index.bm25 import has_any as has_any
+from commonplace.index.bm25 import has_phrase as has_phrase
 from commonplace.index.bm25 import hit_order as hit_order
+from commonplace.index.bm25 import matches_days as matches_days
 from commonplace.index.bm25 import matches_terms as matches_terms
-from commonplace.index.bm25 import of_days as of_days
-from commonplace.index.bm25 import passing as passing
 from commonplace.index.bm25 import term_counts as term_counts
+from commonplace.index.bm25 import where_filter as where_filter
 from commonplace.index.planning import Plan as Plan
 from commonplace.index.planning import SourceScan as SourceScan
 from commonplace.index.planning import plan_changes as plan_changes

@@ -1,4 +1,4 @@
-"""The chunks nearest to the embedding of a query, and what of a query a chat may count."""
+"""The chunks nearest to the embedding of a query; counts of words that a chat may see."""
 
 from __future__ import annotations
 
@@ -12,10 +12,8 @@ from commonplace.model.tools import is_direct, is_private
 from commonplace.protocols.contexts import USUAL_ARMS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from commonplace.embedding.service import EmbeddingService
-    from commonplace.model.search import KeywordMatches, Phrase, Query, StoredChunk
+    from commonplace.model.search import KeywordMatches, Query, StoredChunk
     from commonplace.protocols.contexts import Arms
     from commonplace.protocols.parts import Store, VectorStore
     from commonplace.resilience.deadline import Deadline
@@ -39,39 +37,43 @@ def vector_arm(
 ) -> Arm:
     """The best ``limit`` chunks by cosine; empty, with a note, where there is no query vector.
 
-    Where nothing is embedded the note says what does it: a command, or the background. Where only
-    some chunks are, the arm says so.
+    Where nothing is embedded, the note says what will embed it: a command, or the background. Where
+    only some chunks are, the arm says so.
 
     A quarter of the time that is left, at most 5 seconds, is reserved for the search itself.
-    Chunks that lack a quoted phrase of the query, or contain a word it excludes, are left out;
-    not so by an ``analyser`` of which phrases are every word of the query.
+    Chunks that lack a quoted phrase of the query, or contain a word it excludes, are left out, but
+    not by an ``analyser`` for which each word of the query is such a phrase.
     """
     remaining = deadline.remaining()
     kept = min(_KEPT_SECONDS, remaining / 4)
     spaces = store.spaces()
-    asked = service.query(
+    query_vector = service.query(
         query.words or query.text, spaces, deadline=deadline.sooner(remaining - kept)
     )
-    if isinstance(asked, Fallback):
-        held = store.health() if service.only_lacks_notes(spaces) else None
-        if held is None or not held.chunks:
-            return _empty(asked.reason, asked)
-        if held.chunks <= wanted.unasked and service.may_embed_unasked():
-            notes = counted(held.documents, "note is", "notes are")
-            todo = f"{asked.reason}: {notes} being embedded in the background"
-            return _empty(todo, asked)._replace(lacking=held.chunks)
-        notes = counted(held.documents, "note")
-        return _empty(f"{asked.reason}: run `commonplace index` to embed {notes}", asked)
+    if isinstance(query_vector, Fallback):
+        health = store.health() if service.only_lacks_notes(spaces) else None
+        if health is None or not health.chunks:
+            return _empty(query_vector.reason, query_vector)
+        if health.chunks <= wanted.unasked and service.may_embed_unasked():
+            notes = counted(health.documents, "note is", "notes are")
+            todo = f"{query_vector.reason}: {notes} being embedded in the background"
+            return _empty(todo, query_vector)._replace(lacking=health.chunks)
+        notes = counted(health.documents, "note")
+        return _empty(
+            f"{query_vector.reason}: run `commonplace index` to embed {notes}", query_vector
+        )
     try:
-        near = store.nearest(asked.space, asked.vector, where=where, limit=limit, deadline=deadline)
+        near = store.nearest(
+            query_vector.space, query_vector.vector, where=where, limit=limit, deadline=deadline
+        )
     except DeadlineExceededError as error:
         return _empty(str(error), None)
     found = with_finite_scores(near.found)
-    lacking = asked.lacking if service.may_embed_unasked() else 0
+    lacking = query_vector.lacking if service.may_embed_unasked() else 0
     incomplete = ""
-    if asked.lacking:
+    if query_vector.lacking:
         incomplete = (
-            f"{asked.lacking} of {asked.chunks} chunks are not embedded yet, and "
+            f"{query_vector.lacking} of {query_vector.chunks} chunks are not embedded yet, and "
             f"{'found by keywords alone' if wanted.keyword else 'not searched'}: "
             f"{'they are being embedded' if 0 < lacking <= wanted.unasked else _EMBED}"
         )
@@ -81,10 +83,10 @@ def vector_arm(
         tuple(item for item in found if _passes(item.chunk, query.keyword, analyser)),
         exact=near.exact,
         plan=near.plan,
-        provider=asked.provider,
-        model=asked.model,
-        fallback=asked.fallback,
-        vectors=partial(store.vectors, asked.space),
+        provider=query_vector.provider,
+        model=query_vector.model,
+        fallback=query_vector.fallback,
+        vectors=partial(store.vectors, query_vector.space),
         lacking=lacking,
         incomplete=incomplete,
     )
@@ -102,21 +104,16 @@ def _passes(chunk: StoredChunk, query: KeywordQuery, analyser: Analyser) -> bool
     """
     if analyser.terms != "analysed" or not (query.must or query.must_not):
         return True
+    from commonplace.index.bm25 import has_phrase
     from commonplace.index.documents import path_words
 
     above = analyser.chunk("", heading=chunk.heading, title=path_words(chunk.path, chunk.trust))
-    columns = [f" {column} " for column in (chunk.body, above.head, above.extra)]
-    return all(_has(columns, phrase) for phrase in query.must) and not any(
-        _has(columns, phrase) for phrase in query.must_not
-    )
+    terms = above._replace(body=chunk.body)
+    has_all = all(has_phrase(terms, (phrase,)) for phrase in query.must)
+    return has_all and not has_phrase(terms, query.must_not)
 
 
-def _has(columns: Iterable[str], phrase: Phrase) -> bool:
-    wanted = f" {' '.join(phrase)} "
-    return any(wanted in column for column in columns)
-
-
-_COUNTED = 40
+_PUBLIC_ENOUGH = 40
 """A word that so many chunks have is no secret of the private ones among them."""
 
 
@@ -134,7 +131,7 @@ def counted_for(
     holders: dict[str, int] = {}
     for token, count in (matches.holders or {}).items():
         query = KeywordQuery(should=(token,), plain=True)
-        found = store.keyword(query, where=seen, limit=_COUNTED, deadline=deadline).found
-        public = [one for one in found if not is_private(one.chunk.path, one.chunk.trust)]
-        holders[token] = len(public) if len(found) < _COUNTED else count
+        found = store.keyword(query, where=seen, limit=_PUBLIC_ENOUGH, deadline=deadline).found
+        public = [item for item in found if not is_private(item.chunk.path, item.chunk.trust)]
+        holders[token] = len(public) if len(found) < _PUBLIC_ENOUGH else count
     return matches._replace(holders=holders)

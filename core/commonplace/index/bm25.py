@@ -76,9 +76,9 @@ def bm25(
     depends on how many there are. ``total`` is the number of the build's chunks, ``average`` their
     mean length in tokens. A token that stands twice in ``tokens`` counts twice.
     """
-    asked = set(tokens)
-    holders = holders_of(asked, chunks.values())
-    weights = {token: idf(total, holders[token]) for token in asked}
+    unique = set(tokens)
+    holders = holders_of(unique, chunks.values())
+    weights = {token: idf(total, holders[token]) for token in unique}
 
     def score(counts: Mapping[str, float], length: float) -> float:
         return sum(
@@ -96,11 +96,10 @@ def bm25(
 
 def matches_terms(terms: Terms, query: KeywordQuery) -> bool:
     """Whether a chunk of these terms matches ``query``, phrases included."""
-    columns = [f" {column} " for column in terms]
+    columns = _padded(terms)
 
     def has(phrase: Phrase) -> bool:
-        # Tokens contain no spaces: what stands between two of them is a token.
-        return any(f" {' '.join(phrase)} " in column for column in columns)
+        return _has(columns, phrase)
 
     return (
         any(has((token,)) for token in query.should)
@@ -109,24 +108,34 @@ def matches_terms(terms: Terms, query: KeywordQuery) -> bool:
     )
 
 
-def of_days(days: Sequence[tuple[str, str]]) -> Callable[[str | None], bool]:
+def has_phrase(terms: Terms, phrases: Iterable[Phrase]) -> bool:
+    """Whether a chunk of these terms has one of ``phrases``."""
+    columns = _padded(terms)
+    return any(_has(columns, phrase) for phrase in phrases)
+
+
+def _padded(terms: Terms) -> list[str]:
+    return [f" {column} " for column in terms]
+
+
+def _has(columns: Iterable[str], phrase: Phrase) -> bool:
+    # Tokens contain no spaces: what stands between two of them is a token.
+    wanted = f" {' '.join(phrase)} "
+    return any(wanted in column for column in columns)
+
+
+def matches_days(days: Sequence[tuple[str, str]]) -> Callable[[str | None], bool]:
     """Whether a document of this day is of one of ``days``, as a query names them."""
 
-    def passes(day: str | None) -> bool:
+    def matches(day: str | None) -> bool:
         return day is not None and any(
             first <= (day[4:] if first[0] == "-" else day) <= last for first, last in days
         )
 
-    return passes
+    return matches
 
 
-def has_any(terms: Terms, phrases: Sequence[Phrase]) -> bool:
-    """Whether a chunk of these terms has one of ``phrases``."""
-    columns = [f" {column} " for column in terms]
-    return any(f" {' '.join(phrase)} " in column for phrase in phrases for column in columns)
-
-
-def passing(where: Where) -> Callable[[str, str, str | None, Collection[str]], bool]:
+def where_filter(where: Where) -> Callable[[str, str, str | None, Collection[str]], bool]:
     """Whether a document of this source, path, day and tags passes ``where``."""
     globs = [re.compile(glob_regex(pattern)).fullmatch for pattern in where.paths]
     unwanted = [re.compile(glob_regex(pattern)).fullmatch for pattern in where.not_paths]

@@ -33,7 +33,7 @@ _PATIENCE_SECONDS = 30.0
 
 @frozen
 class IndexCheck:
-    """Checks ``store``, of which ``health`` is the own report.
+    """Checks ``store``, whose own report is ``health``.
 
     ``identity`` is that of a build made today, ``fingerprints`` gives those of documents by source.
     ``maintain`` updates the index, ``rebuild`` rebuilds it. ``now`` is in epoch seconds.
@@ -79,15 +79,15 @@ class IndexCheck:
         after = self.store.health(deep=True)
         if not after.problems:
             return f"rebuilt the index from {counted(notes, 'note')}"
-        last = next((one.fix for one in after.findings if one.state == "problem"), None)
+        last = next((found.fix for found in after.findings if found.state == "problem"), None)
         if last is None or last.run is None:
             raise IndexCorruptError(
                 f"the rebuilt index has problems too: {after.problems[0]}",
                 hint="check the disk, or delete the index: notes are not touched",
             )
-        said = last.run()
+        fixed = last.run()
         report = self.maintain()
-        return f"{said}; rebuilt it from {counted(report.added + report.updated, 'note')}"
+        return f"{fixed}; rebuilt it from {counted(report.added + report.updated, 'note')}"
 
     def _identity_of(self, live: Build | None) -> Finding:
         if live is None:

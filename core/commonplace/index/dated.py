@@ -1,4 +1,4 @@
-"""What the days say that a query names: how near a chunk is to them, and what else is of them.
+"""The days that a query names: how near a chunk is to them, and which chunks are of them.
 
 A chunk is of a day by its document, a daily log, or names the day in its text. The time is one more
 piece of what a query asks for, beside its words. Imported only for queries that name a time.
@@ -62,7 +62,7 @@ class Times:
         self.weight = _WEIGHT_OF_A_DAY if self.one_day else weight
 
     def nearness(self, chunk: StoredChunk) -> float:
-        """0 to 1.5: 1 for what is of one of the times, or names it; 1.5 where that is one day."""
+        """0 to 1.5: 1 for a chunk that is of one of the times or names it; 1.5 for a single day."""
         near = nearness(self._days, chunk.day) if chunk.day else 0.0
         if near < 1 and self.named_in(chunk):
             return max(_OF_ONE_DAY if first == last else 1.0 for first, last in self._days)
@@ -77,7 +77,7 @@ class Times:
         return self._names is not None and self._names(chunk.text, chunk.day)
 
     def evidence_alone(self, chunk: StoredChunk) -> float:
-        """The evidence of a chunk where nothing but the time was asked for; 0: it is of another."""
+        """The evidence of a chunk where the query is a time alone; 0: it is of another time."""
         if self.has(chunk.day):
             return _OF_A_DAY
         return _NAMES_A_DAY if self.named_in(chunk) else 0.0
@@ -96,17 +96,17 @@ def nearness(days: Sequence[Days], day: str) -> float:
 
     A day beside it has 0.75, halved with every 5 days more.
     """
-    here, year = _number(day), int(day[:4])
+    number, year = _number(day), int(day[:4])
     nearest = 0.0
     for first, last in days:
         if first[0] != "-":
             spans = [(first, last)]
-        else:  # every year will do: those around the day's, as far as the calendar has them
+        else:  # a day of any year: those around the day's, as far as the calendar has them
             years = range(max(1, year - 1), min(9999, year + 1) + 1)
-            spans = [(f"{one}{first}", f"{one}{last}") for one in years]
+            spans = [(f"{near_year}{first}", f"{near_year}{last}") for near_year in years]
         within = _OF_ONE_DAY if first == last else 1.0
         for start, end in spans:
-            beyond = max(_number(start) - here, here - _number(end), 0)
+            beyond = max(_number(start) - number, number - _number(end), 0)
             near = _BEYOND * 0.5 ** ((beyond - 1) / _HALF_LIFE_DAYS) if beyond else within
             nearest = max(nearest, near)
     return nearest
@@ -137,27 +137,27 @@ def with_days(
         note = "the index cannot list the notes of a day: add a word to search for"
         return arm._replace(note=note) if query.listed and not arm.found else arm
     try:
-        listed = _of_them(times, cast("DayStore", store), query, where, limit, deadline)
+        listed = _chunks_of(times, cast("DayStore", store), query, where, limit, deadline)
     except DeadlineExceededError:
         if not arm.found:
             raise
         return arm
     if query.listed and not (arm.found or listed):
-        named = ", ".join(_shown(*one) for one in query.days)
+        named = ", ".join(_shown(*days) for days in query.days)
         return arm._replace(note=f"no note is of the days that the query names: {named}")
     tokens = len({*query.should} - query.beside)
     beside_words = min(_OF_A_DAY_ALONE, times.evidence(0.0, 1.0, tokens))
     known = {item.chunk.id for item in arm.found}
-    without_words, of_one = list[Found](), Counter[tuple[str, str]]()
+    without_words, in_document = list[Found](), Counter[tuple[str, str]]()
     for item in listed:
         if item.chunk.id in known:
             continue
         document = item.chunk.source, item.chunk.path
-        beside = beside_words * _ANOTHER_OF_IT ** of_one[document]
-        of_one[document] += 1
+        beside = beside_words * _ANOTHER_OF_IT ** in_document[document]
+        in_document[document] += 1
         evidence = times.evidence_alone(item.chunk) if query.listed else beside
-        made = item._replace(score=0.0, note="of a day that the query names")
-        without_words.append(_with_evidence(made, evidence))
+        of_day = item._replace(score=0.0, note="of a day that the query names")
+        without_words.append(_with_evidence(of_day, evidence))
     found, others = list(arm.found), list[Found]()
     if query.listed:
         found, others = _about_times(times, arm.found)
@@ -166,18 +166,18 @@ def with_days(
 
 
 def _about_times(times: Times, found: Iterable[Found]) -> tuple[list[Found], list[Found]]:
-    """What is of the times that a query is about alone, and the others."""
-    of_them, of_others = list[Found](), list[Found]()
+    """The chunks of the times that a query is about alone, and the others."""
+    of_times, others = list[Found](), list[Found]()
     for item in found:
         evidence = item.evidence or 0.0
         if alone := times.evidence_alone(item.chunk):
-            of_them.append(_with_evidence(item, alone))  # the newest first
+            of_times.append(_with_evidence(item, alone))  # the newest first
         elif item.chunk.day is None and not times.one_day:
             # "October" is in many logs, and what is called "Plans for October" may be meant.
-            of_them.append(_with_evidence(item, min(_OF_A_DAY, evidence)))  # behind them
+            of_times.append(_with_evidence(item, min(_OF_A_DAY, evidence)))  # behind them
         else:
-            of_others.append(_with_evidence(item, _OF_ANOTHER_DAY * evidence))
-    return of_them, of_others
+            others.append(_with_evidence(item, _OF_ANOTHER_DAY * evidence))
+    return of_times, others
 
 
 def _with_evidence(item: Found, evidence: float) -> Found:
@@ -185,7 +185,7 @@ def _with_evidence(item: Found, evidence: float) -> Found:
     return item._replace(evidence=evidence, coverage=evidence)
 
 
-def _of_them(
+def _chunks_of(
     times: Times,
     store: DayStore,
     query: KeywordQuery,
@@ -193,7 +193,7 @@ def _of_them(
     limit: int,
     deadline: Deadline,
 ) -> list[Found]:
-    """What is of the times, the newest first, and what names those that are yet to come."""
+    """The chunks of the times, the newest first, and those that name times yet to come."""
     listed = list(store.of_days(query, where=where, limit=limit, deadline=deadline))
     if not query.coming:
         return listed

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, cast
 from attrs import Factory, define
 
 from commonplace.host.border import read_of
-from commonplace.index.planning import is_unsettled, settled_stamp, size_of
+from commonplace.index.planning import is_same_file, is_unsettled, settled_stamp, size_of
 from commonplace.model.chunks import (
     AnalysedChunk,
     AppendDocument,
@@ -22,18 +22,22 @@ from commonplace.model.chunks import (
 )
 from commonplace.model.documents import Segment
 from commonplace.model.tuples import NamedTuple
+from commonplace.resilience.deadline import Deadline
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from commonplace.index.planning import Plan
     from commonplace.model.chunks import Change
     from commonplace.model.documents import Document, DocumentRef, Stamp, StoredDocument
+    from commonplace.model.reports import SyncReport
     from commonplace.protocols.parts import Chunker, GrowingSource, Source
-    from commonplace.resilience.deadline import Deadline
     from commonplace.text.analyse import Analyser
 
     Put = Callable[[Change], None]
 
+
+_SCAN_SECONDS = 0.5
 
 _AT_ONCE = 1 << 20
 """Characters of a growing document that are processed at once, if there are so many."""
@@ -201,7 +205,7 @@ class DocumentProcessor:
                 return self._continue(job, segments, Resume())
         except OSError as error:
             if error.errno == EILSEQ and old is not None:
-                put(DeleteDocument(ref.source, ref.path))  # what it was is not what it is
+                put(DeleteDocument(ref.source, ref.path))  # it was text, and is not any more
             return Outcome("unreadable", error.strerror or str(error))
 
     def settle(self) -> list[Change]:
@@ -242,24 +246,24 @@ class DocumentProcessor:
 
     def _continue(self, job: _Job, segments: Iterable[Segment], resume: Resume) -> Outcome:
         growing = self._growing_document(job, resume)
-        held: list[Segment] = []
+        unwritten: list[Segment] = []
         size = 0
         written = False
         for segment in segments:
-            held.append(segment)
+            unwritten.append(segment)
             size += len(segment.document.text)
             if segment.place and self._appends and size >= _AT_ONCE:
-                job.put(growing.change(held, segment.document.ref.stamp, resumable=True))
-                held, size, written = [], 0, True
+                job.put(growing.change(unwritten, segment.document.ref.stamp, resumable=True))
+                unwritten, size, written = [], 0, True
                 if job.deadline.expired:
                     return Outcome("unfinished")
-        if not held:  # a lawful source ends with a piece that has no place, if there is anything
+        if not unwritten:  # a source ends with a segment that has no place, unless it is empty
             return _done(job.old) if written else Outcome("vanished")
-        document = held[-1].document
+        document = unwritten[-1].document
         stamp = self._stamp(document, job.now_ns, resume.position)
         if not written and job.is_stored(document):
             return job.touch(stamp)
-        return job.finish(growing.change(held, stamp, resumable=self._appends))
+        return job.finish(growing.change(unwritten, stamp, resumable=self._appends))
 
     def _stamp(self, document: Document, now_ns: int, position: str) -> Stamp:
         stamp = settled_stamp(document.ref.stamp, now_ns)
@@ -289,15 +293,39 @@ def day_from(source: Source, ref: DocumentRef) -> str:
     Of a document that grows only the beginning is read. Raises ``OSError`` if the document is gone
     or cannot be read.
     """
-    growing = _growing(source)
-    if growing is None:
-        document = read_of(source, ref)
-    else:
-        with growing.segments(ref) as segments:
-            document = next((segment.document for segment in segments or ()), None)
+    document = _beginning_of(source, ref)
     if document is None:
         raise OSError("it is gone")
     return document.day.isoformat() if document.day else ""
+
+
+def with_unreadable(report: SyncReport, plan: Plan, sources: Mapping[str, Source]) -> SyncReport:
+    """``report``, where nothing of ``plan`` is done yet, with what of it cannot be read.
+
+    It reads for half a second: all that a sync leaves is what it could not read, and that is soon
+    found. New documents among it are not counted as remaining, as after a sync.
+    """
+    deadline = Deadline.after(_SCAN_SECONDS)
+    unreadable: list[tuple[str, str]] = []
+    new = 0
+    for ref, old in plan.read:
+        if deadline.expired or is_same_file(ref, old):
+            continue  # the same was read, and is only to be cut in another way
+        try:
+            _beginning_of(sources[ref.source], ref)
+        except OSError as error:
+            unreadable.append((ref.path, error.strerror or str(error)))
+            new += old is None
+    return report.replace(unreadable=tuple(unreadable), remaining=report.remaining - new)
+
+
+def _beginning_of(source: Source, ref: DocumentRef) -> Document | None:
+    """The document, or of one that grows only the beginning; ``None`` if it is gone."""
+    growing = _growing(source)
+    if growing is None:
+        return read_of(source, ref)
+    with growing.segments(ref) as segments:
+        return next((segment.document for segment in segments or ()), None)
 
 
 def analyse_chunks(

@@ -119,11 +119,11 @@ class Indexer:
 
 @define
 class _Batch:
-    """Changes to write to a build; ``written`` is called after each transaction."""
+    """Changes to write to a build; ``on_written`` is called after each transaction."""
 
     _store: Store
     _build: Build
-    _written: Callable[[], None]
+    _on_written: Callable[[], None]
     _changes: list[Change] = Factory(list)
     _weight: int = 0
     chunks: int = 0
@@ -136,10 +136,10 @@ class _Batch:
             self.chunks += len(change.chunks)
         if self._weight >= _BATCH_CHUNKS or len(self._changes) >= _BATCH_DOCUMENTS:
             self.write()
-            self._written()
+            self._on_written()
 
     def write(self) -> None:
-        """Write the changes held."""
+        """Write the changes that are not written yet."""
         if self._changes:
             self._store.put_documents(self._build, self._changes)
         self._changes, self._weight = [], 0

@@ -27,7 +27,7 @@ from commonplace.index.rescoring import (
 from commonplace.index.syncing import IndexSync, SyncOptions
 from commonplace.model.search import Arm
 from commonplace.protocols.contexts import USUAL_ARMS, Arms, ManagerHealth
-from commonplace.resilience.deadline import LOOK_SECONDS, NEVER
+from commonplace.resilience.deadline import NEVER, POLL_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -81,8 +81,8 @@ class IndexedMemoryManager:
         self._compared: Compared | None = None
         self._chunking = chunking
         self._embedding = embedding
-        self._wanted = arms
-        self._syncing, self._filling = _Turn(), _Turn()
+        self._wanted_arms = arms
+        self._syncing, self._filling = _OwnedLock(), _OwnedLock()
 
     def search(
         self, query: Query, *, where: Where, limit: int, deadline: Deadline
@@ -97,14 +97,14 @@ class IndexedMemoryManager:
         available = frozenset(self._sources)
         if where.sources is not None:
             where = where._replace(sources=where.sources & available)
-        arms = self._arms(query, where, limit, deadline)
+        arms = self._ask(query, where, limit, deadline)
         if all(found.chunk.source in available for arm in arms for found in arm.found):
             return arms
         # Documents of a source that is switched off or missing stay indexed and are not searched.
-        return self._arms(query, where._replace(sources=available), limit, deadline)
+        return self._ask(query, where._replace(sources=available), limit, deadline)
 
-    def _arms(self, query: Query, where: Where, limit: int, deadline: Deadline) -> tuple[Arm, ...]:
-        asking = partial(
+    def _ask(self, query: Query, where: Where, limit: int, deadline: Deadline) -> tuple[Arm, ...]:
+        ask_keywords = partial(
             keyword_arm,
             self._store,
             where=where,
@@ -112,14 +112,13 @@ class IndexedMemoryManager:
             deadline=deadline,
             chat=query.session_key,
         )
-        keyword = partial(asking, query.keyword)
         arms: list[Arm] = []
-        if self._wanted.keyword:
+        if self._wanted_arms.keyword:
             # First: it is quick, and embedding the query may take all the time there is.
-            arms.append(keyword())
+            arms.append(ask_keywords(query.keyword))
         vectors = self.vector_store()
         if vectors is not None and (
-            self._wanted.vector or any(info.covered for info in vectors.spaces())
+            self._wanted_arms.vector or any(info.covered for info in vectors.spaces())
         ):
             service = self._embedding()  # chosen only now: a keyword search needs none
             if service is not None:
@@ -134,23 +133,24 @@ class IndexedMemoryManager:
                         limit=limit,
                         deadline=deadline,
                         analyser=self._analyser,
-                        wanted=self._wanted,
+                        wanted=self._wanted_arms,
                     )
                 )
         if not any(arm.name == "keyword" or arm.found for arm in arms):
-            arms.insert(0, keyword())
+            arms.insert(0, ask_keywords(query.keyword))
         if query.keyword.days:
             from commonplace.index.dated import with_days
 
-            asked = query.keyword, where, limit, deadline
-            arms = [with_days(arm, self._store, *asked) for arm in arms]
+            arms = [
+                with_days(arm, self._store, query.keyword, where, limit, deadline) for arm in arms
+            ]
         if not any(arm.found or (arm.kind == "cosine" and not arm.note) for arm in arms):
-            arms += _singly(query.keyword, asking)
+            arms += _singly(query.keyword, ask_keywords)
         return tuple(arms)
 
     def pending(self, *, look: bool = False) -> SyncReport:
         """Compare stamps and count; writes nothing, and opens no file unless it is to ``look``."""
-        sync, cut = self._agreed(writes=False)
+        sync, cut = self._sync_in_use(writes=False)
         scans = sync.scan(eager=False)
         return with_scans(sync.pending(scans, look=look), scans).replace(cut=cut)
 
@@ -176,9 +176,9 @@ class IndexedMemoryManager:
         started = time.monotonic()
         options = SyncOptions(force, at_most, eager or force, deadline, progress, wait)
         with self._syncing.held(deadline):
-            sync, cut = self._agreed(whole=at_most is None, force=force)
+            sync, cut = self._sync_in_use(whole=at_most is None, force=force)
             report = self._sync_paths(sync, paths, options) or self._sync_all(sync, options)
-        if not embed and (report.added or report.updated) and self._wanted.vector:
+        if not embed and (report.added or report.updated) and self._wanted_arms.vector:
             self._embed_from_cache(wait)
         if embed:
             # Not under the first lock: embedding may take long, and searches must not wait for it.
@@ -208,11 +208,10 @@ class IndexedMemoryManager:
         self, sync: IndexSync, paths: Collection[str] | None, options: SyncOptions
     ) -> SyncReport | None:
         """The report of a sync of ``paths`` alone; ``None`` where all has to be compared."""
-        before, self._compared = self._compared, None
         many = paths is not None and options.at_most is not None and len(paths) > options.at_most
-        if paths is None or before is None or options.force or many:
-            self._compared = before
+        if paths is None or self._compared is None or options.force or many:
             return None
+        before, self._compared = self._compared, None
         from commonplace.index.partial import PartialSync
 
         try:
@@ -231,13 +230,13 @@ class IndexedMemoryManager:
                 available=True,
                 store=store,
                 spaces=vectors.spaces() if vectors is not None else None,
-                findings=self._inspected(store) if deep else (),
+                findings=self._findings(store) if deep else (),
                 drop_space=self._drop_space if vectors is not None else None,
             )
         except UnavailableError as error:
             return ManagerHealth(available=False, reason=reason_of(error))
 
-    def _inspected(self, store: StoreHealth) -> tuple[Finding, ...]:
+    def _findings(self, store: StoreHealth) -> tuple[Finding, ...]:
         from commonplace.index.checks import IndexCheck
 
         # A rebuild beside the live build keeps its vectors; an empty index is embedded later.
@@ -246,7 +245,7 @@ class IndexedMemoryManager:
             self._store,
             store,
             self._identity,
-            self._agreed(writes=False)[0].fingerprints,
+            self._sync_in_use(writes=False)[0].fingerprints,
             maintain=partial(self.maintain, deadline=NEVER),
             rebuild=rebuild,
             now=self._sync.clock_ns() / 1e9,
@@ -263,8 +262,8 @@ class IndexedMemoryManager:
         """Close the store."""
         self._store.close()
 
-    def _agreed(self, **options: bool) -> tuple[IndexSync, str]:
-        """What syncs, by the chunker that all who share the index use; and a line if not ours."""
+    def _sync_in_use(self, **options: bool) -> tuple[IndexSync, str]:
+        """The sync with the chunker that all who share the index use; and a line if not ours."""
         if self._chunking is None:
             return self._sync, ""
         chunker, cut = self._chunking.choose(**options)
@@ -305,8 +304,8 @@ class IndexedMemoryManager:
         return report.replace(embedding=done)
 
 
-class _Turn:
-    """What one thread does at a time; one that would wait for itself is refused at once."""
+class _OwnedLock:
+    """A lock that knows which thread holds it, and refuses that thread at once."""
 
     def __init__(self) -> None:
         self._lock = allocate_lock()
@@ -314,15 +313,15 @@ class _Turn:
 
     @contextmanager
     def held(self, deadline: Deadline) -> Iterator[None]:
-        """Have the turn; waits for another thread until ``deadline`` at most."""
+        """Hold the lock; waits for another thread until ``deadline`` at most."""
         if self._owner == get_ident():  # only this thread can have put its own id there
             raise IndexBusyError(
                 "the index is being written by this very thread",
                 holder="this thread",
                 hint="ask once the sync is done, not in its callback",
             )
-        look = LOOK_SECONDS if deadline.cancellable else TIMEOUT_MAX
-        while not self._lock.acquire(timeout=min(deadline.remaining(), look)):
+        interval = POLL_SECONDS if deadline.cancellable else TIMEOUT_MAX
+        while not self._lock.acquire(timeout=min(deadline.remaining(), interval)):
             if deadline.expired:
                 holder = "another thread of this process"
                 raise IndexBusyError(f"{holder} is writing the index", holder=holder)
@@ -334,10 +333,10 @@ class _Turn:
             self._lock.release()
 
 
-def _singly(query: KeywordQuery, asking: Callable[[KeywordQuery], Arm]) -> Iterator[Arm]:
+def _singly(query: KeywordQuery, ask_keywords: Callable[[KeywordQuery], Arm]) -> Iterator[Arm]:
     """An arm of each keyword that finds something, where all of them together find nothing."""
-    for word, one in query.singly:
-        arm = asking(one)
+    for word, query_of_word in query.singly:
+        arm = ask_keywords(query_of_word)
         if arm.found:
             yield arm._replace(name=f"{arm.name}:{word}", unknown=frozenset())
 
@@ -353,13 +352,14 @@ def keyword_arm(
 ) -> Arm:
     """The best ``limit`` chunks by BM25; the first get a second score, see :mod:`.rescoring`.
 
-    Where a store counts the chunks that hold a token, each hit has its evidence, too; those of a
-    query that finds all alike have it all. What a ``chat`` may not see is not counted.
+    Where a store counts the chunks that hold a token, each hit has its evidence, too; where the
+    query is ``alike``, each has all of it. What a ``chat`` may not see is not counted.
     """
     if not query.should:
         return Arm("keyword", "bm25", ())
-    wanted = max(limit, LEAST_CANDIDATES)
-    matches = store.keyword(query, where=where, limit=wanted, deadline=deadline)
+    matches = store.keyword(
+        query, where=where, limit=max(limit, LEAST_CANDIDATES), deadline=deadline
+    )
     if chat and matches.holders:
         from commonplace.index.arms import counted_for
 

@@ -1,8 +1,8 @@
 """A sync of a few reported paths: compares these alone with the index, after a whole comparison.
 
 It is right only where nothing else can have changed since: the build that was compared then is
-still the only one, as long as it was, and would be made alike today. In every other case there is
-no partial sync, and all documents are compared as usual.
+still the only one, has as many documents, and would have the same fingerprints today. In every
+other case there is no partial sync, and all documents are compared as usual.
 """
 
 from __future__ import annotations

@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, cast
 
 from commonplace.errors import UnavailableError
 from commonplace.files.roots import file_stamp
-from commonplace.host.border import read_of, scanned
+from commonplace.host.border import scanned
 from commonplace.index.builds import fingerprint_of, is_current
 from commonplace.model.reports import SyncReport
 from commonplace.model.tuples import NamedTuple, Record
-from commonplace.resilience.deadline import Deadline
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from commonplace.model.documents import (
         Build,
@@ -34,10 +33,9 @@ TICK_NS = 20_000_000
 
 _COARSE_WINDOW_NS = 2_000_000_000
 _NO_TIME = -1
-_LOOK_SECONDS = 0.5
 
 _COMPARED = 64
-"""Comparing so many bytes takes at most as long as cutting and analysing one."""
+"""Comparing 64 bytes takes at most as long as cutting and analysing one."""
 
 
 class SourceScan(NamedTuple):
@@ -67,9 +65,9 @@ class Compared(Record):
     skipped_symlinks: int
 
     def holds_after(self, report: SyncReport) -> bool:
-        """Whether it still does after a look at all documents that indexed some of them."""
-        whole = not (report.unreadable or report.failed_roots)
-        return whole and report.absent_roots == self.absent_roots
+        """Whether this is still right after a sync that compared all and indexed some."""
+        complete = not (report.unreadable or report.failed_roots)
+        return complete and report.absent_roots == self.absent_roots
 
 
 def scan_of(source: Source, report: ScanReport, fingerprint: str, *, eager: bool) -> SourceScan:
@@ -116,12 +114,12 @@ class Plan(NamedTuple):
     def changed(self) -> int:
         """How many documents have changed, not counting those with only another fingerprint."""
         pairs = (*self.read, *self.left)
-        return len(self.gone) + sum(not _is_same_file(*pair) for pair in pairs)
+        return len(self.gone) + sum(not is_same_file(*pair) for pair in pairs)
 
     @property
     def rebuilding(self) -> tuple[int, int] | None:
         """(done, of) documents, if some are only indexed again because of their fingerprint."""
-        if not any(_is_same_file(*pair) for pair in (*self.read, *self.left)):
+        if not any(is_same_file(*pair) for pair in (*self.read, *self.left)):
             return None
         return self.unchanged, self.unchanged + len(self.read) + len(self.left)
 
@@ -129,25 +127,6 @@ class Plan(NamedTuple):
         """(done, of) documents after the ``report`` on this; ``None`` once all are done."""
         size = self.unchanged + len(self.read) + len(self.left)
         return (size - report.remaining, size) if report.remaining else None
-
-    def looked(self, report: SyncReport, sources: Mapping[str, Source]) -> SyncReport:
-        """``report``, where nothing of this is done yet, with what of it cannot be read.
-
-        Looks for half a second: all that a sync leaves is what it could not read, and that is soon
-        found. New documents among it are not counted as remaining, as after a sync.
-        """
-        deadline = Deadline.after(_LOOK_SECONDS)
-        unreadable: list[tuple[str, str]] = []
-        new = 0
-        for ref, old in self.read:
-            if deadline.expired or _is_same_file(ref, old):
-                continue  # the same was read, and is only to be cut in another way
-            try:
-                _open(sources[ref.source], ref)
-            except OSError as error:
-                unreadable.append((ref.path, error.strerror or str(error)))
-                new += old is None
-        return report.replace(unreadable=tuple(unreadable), remaining=report.remaining - new)
 
     def without_large(self, largest: int) -> Plan:
         """The plan with documents of more than ``largest`` bytes to read moved to ``left``."""
@@ -165,10 +144,10 @@ class Plan(NamedTuple):
         plan = self.without_large(largest)
         if plan.size <= at_most:
             return plan
-        changed = tuple(pair for pair in plan.read if not _is_same_file(*pair))
+        changed = tuple(pair for pair in plan.read if not is_same_file(*pair))
         if len(changed) + len(plan.gone) > at_most:
             return None
-        same = tuple(pair for pair in plan.read if _is_same_file(*pair))
+        same = tuple(pair for pair in plan.read if is_same_file(*pair))
         return plan._replace(read=changed, left=(*plan.left, *same))
 
     def first(self, at_most: int, largest: int) -> Plan:
@@ -246,21 +225,24 @@ def scan_sources(
     if not any(scan.report.absent_roots for scan in scans):
         return scans
     documents = list(known())
-    return [scan._replace(report=_judged(scan.report, scan.source, documents)) for scan in scans]
+    return [
+        scan._replace(report=_with_lost_roots(scan.report, scan.source, documents))
+        for scan in scans
+    ]
 
 
 def documents_of(sources: Iterable[Source]) -> tuple[DocumentRef, ...]:
     """What ``sources`` find, by path.
 
-    Raises :class:`~commonplace.errors.UnavailableError` if that is nothing but roots that could not
-    be looked at.
+    Raises :class:`~commonplace.errors.UnavailableError` if there is none and a root could not be
+    scanned.
     """
     reports = [scanned(source) for source in sources]
-    found = (ref for report in reports for ref in report.documents)
-    documents = tuple(sorted(found, key=lambda ref: ref.path))
+    refs = (ref for report in reports for ref in report.documents)
+    documents = tuple(sorted(refs, key=lambda ref: ref.path))
     failed = [failure for report in reports for failure in report.failed_roots]
     if failed and not documents:
-        reasons = "; ".join(one.words("notes") for one in failed)
+        reasons = "; ".join(failure.words("notes") for failure in failed)
         raise UnavailableError(f"no document can be listed: {reasons}")
     return documents
 
@@ -278,7 +260,7 @@ def idle_report(plan: Plan) -> SyncReport:
 
 
 def with_scans(report: SyncReport, scans: Sequence[SourceScan]) -> SyncReport:
-    """``report``, with what the scans could not look at."""
+    """``report``, with what the scans could not read."""
     return report.replace(
         failed_roots=tuple(failure for scan in scans for failure in scan.report.failed_roots),
         absent_roots=tuple(absent for scan in scans for absent in scan.report.absent_roots),
@@ -347,6 +329,11 @@ def size_of(stamp: Stamp) -> int:
     return file.size if file is not None else 0
 
 
+def is_same_file(ref: DocumentRef, old: StoredDocument | None) -> bool:
+    """Whether the file is unchanged, and only its fingerprint differs."""
+    return old is not None and old.stamp == ref.stamp
+
+
 def _weight(ref: DocumentRef, old: StoredDocument | None) -> int:
     """How many bytes there are to index, if a document that seems to have grown has."""
     size = size_of(ref.stamp)
@@ -354,20 +341,6 @@ def _weight(ref: DocumentRef, old: StoredDocument | None) -> int:
     if not 0 <= before <= size:
         return size
     return max(size - before, size // _COMPARED)
-
-
-def _open(source: Source, ref: DocumentRef) -> None:
-    """Raise ``OSError`` if ``ref`` cannot be read; of one that grows only the start is tried."""
-    if "growing" not in source.capabilities:
-        read_of(source, ref)
-        return
-    with cast("GrowingSource", source).segments(ref) as segments:
-        next(iter(segments or ()), None)
-
-
-def _is_same_file(ref: DocumentRef, old: StoredDocument | None) -> bool:
-    """Whether the file is unchanged, and only its fingerprint differs."""
-    return old is not None and old.stamp == ref.stamp
 
 
 def _can_wait(ref: DocumentRef, old: StoredDocument | None, scan: SourceScan) -> bool:
@@ -391,7 +364,10 @@ def _with_source(report: ScanReport, source: str) -> ScanReport:
     )
 
 
-def _judged(report: ScanReport, source: str, known: Iterable[StoredDocument]) -> ScanReport:
+def _with_lost_roots(
+    report: ScanReport, source: str, known: Iterable[StoredDocument]
+) -> ScanReport:
+    """``report``, whose absent roots have failed if documents below them are ``known``."""
     paths = [document.path for document in known if document.source == source]
     lost: list[RootFailure] = []
     absent: list[RootFailure] = []

@@ -1,6 +1,6 @@
 """The second step of keyword ranking: the candidates of a store get a second score.
 
-The store counts the words; here it is weighed what a word, its document and its day say.
+A store counts words; this module weighs how much a word, its document and its day tell.
 ``benchmarks/retrieval.py`` measures it; ``ranking.profile: "plain"`` leaves it out.
 """
 
@@ -36,8 +36,9 @@ _DATE = 1.0
 _NEXT_TO_ONE = 0.8
 _ANOTHER_OF_IT = 0.9
 _DOCUMENT_K = 3.6
+_SATURATION = 1.1  # tanh(1.1) = 0.8: the evidence of a chunk that has each word once
 _PRIOR_CHUNKS = 100
-"""So many chunks tell as much about a word as how rare it is in English does."""
+"""How rare a word is in English counts as much as how many of 100 chunks have it."""
 
 _LEAST_CHUNKS_FOR_GRAMMAR = 100
 """In fewer chunks it does not show what is grammar."""
@@ -56,7 +57,7 @@ def rescored(matches: KeywordMatches, query: KeywordQuery, limit: int) -> list[F
     weights = weights_of(query, matches.chunks, matches.holders or {})
     several = len({(item.chunk.source, item.chunk.path) for item in candidates}) > 1
     spread = several and not _is_one_word(query)
-    topics = _topics(candidates, [one.counts for one in terms], weights) if spread else {}
+    topics = _topics(candidates, [chunk.counts for chunk in terms], weights) if spread else {}
     average = matches.average or 1.0
     pairs = [(weights.keys() & pair, f" {' '.join(pair)} ") for pair in query.neighbours]
     times = None
@@ -65,33 +66,24 @@ def rescored(matches: KeywordMatches, query: KeywordQuery, limit: int) -> list[F
 
         times = Times(query)
     begun = [token for token in weights if "_" in token and not (matches.holders or {}).get(token)]
-    made = []
-    for item, (counted, length) in zip(candidates, terms, strict=True):
+    scored = []
+    for item, (stored, length) in zip(candidates, terms, strict=True):
         chunk = item.chunk
-        counts = {**counted, **_longer_names(chunk.body, begun)} if begun else counted
-        room = K1 * (1 - B + B * length / average)
-        words = (K1 + 1) * fsum(  # exact: the order of the counts is the store's
-            [
-                weights[token] * count / (count + room)
-                for token, count in counts.items()
-                if count and token in weights
-            ]
-        )
-        # A pair is looked for only where both of its words were counted, or were not asked for.
-        held = set(counts)
-        likely = [pair for asked, pair in pairs if asked <= held]
-        parts = (
-            neighbour_share(chunk.body, likely, len(pairs)),
-            topics.get(_topic_of(chunk), 0.0),
-            times.nearness(chunk) if times is not None else 0.0,
-        )
-        beside, topic, near = parts
-        raised = 1 + _SIDE_BY_SIDE * beside + _DOCUMENT * topic + _DATE * near
-        made.append(_Scored(item, words, counts, parts, words * raised))
-    made.sort(key=_by_score)  # stable, here and below: equal scores keep the store's order
+        counts = {**stored, **_longer_names(chunk.body, begun)} if begun else stored
+        words = _words_score(counts, weights, length, average)
+        # A pair is looked for only where both of its words were counted, or have no weight.
+        counted = set(counts)
+        likely = [text for weighty, text in pairs if weighty <= counted]
+        side_by_side = neighbour_share(chunk.body, likely, len(pairs))
+        document = topics.get(_topic_of(chunk), 0.0)
+        date = times.nearness(chunk) if times is not None else 0.0
+        raised = 1 + _SIDE_BY_SIDE * side_by_side + _DOCUMENT * document + _DATE * date
+        boosts = _Boosts(side_by_side, document, date)
+        scored.append(_Scored(item, words, counts, boosts, words * raised))
+    scored.sort(key=_by_score)  # stable, here and below: equal scores keep the store's order
     if spread:
-        made = _spread(made)
-    return list(_with_evidence(made[:limit], query, matches, weights, times))
+        scored = _spread(scored)
+    return list(_with_evidence(scored[:limit], query, matches, weights, times))
 
 
 def _longer_names(body: str, names: Sequence[str]) -> dict[str, float]:
@@ -99,25 +91,47 @@ def _longer_names(body: str, names: Sequence[str]) -> dict[str, float]:
     return {name: n for name in names if (n := f" {body}".count(f" {name}_"))}
 
 
+def _words_score(
+    counts: Mapping[str, float], weights: Mapping[str, float], length: float, average: float
+) -> float:
+    """BM25; the sum is exact, as the order of the counts is the store's."""
+    room = K1 * (1 - B + B * length / average)
+    return (K1 + 1) * fsum(
+        [
+            weights[token] * count / (count + room)
+            for token, count in counts.items()
+            if count and token in weights
+        ]
+    )
+
+
+class _Boosts(NamedTuple):
+    """What raises the score of a chunk's words: shares of 0..1, ``date`` up to 1.5."""
+
+    side_by_side: float
+    document: float
+    date: float
+
+
 class _Scored(NamedTuple):
     item: Found
     words: float
     counts: Mapping[str, float]
-    parts: tuple[float, float, float]
+    boosts: _Boosts
     score: float
     spread: float = 1.0
 
     @property
     def note(self) -> str:
         """How the score came about, for explanations."""
-        beside, topic, near = self.parts
+        side_by_side, document, date = self.boosts
         raised = ""
-        if beside:
-            raised += f" + {_SIDE_BY_SIDE:g} x {beside:.2f} words side by side"
-        if topic:
-            raised += f" + {_DOCUMENT:g} x {topic:.2f} document"
-        if near:
-            raised += f" + {_DATE:g} x {near:.2f} date"
+        if side_by_side:
+            raised += f" + {_SIDE_BY_SIDE:g} x {side_by_side:.2f} words side by side"
+        if document:
+            raised += f" + {_DOCUMENT:g} x {document:.2f} document"
+        if date:
+            raised += f" + {_DATE:g} x {date:.2f} date"
         note = f"{self.words:.3f} x (1{raised})" if raised else f"{self.words:.3f}"
         return f"{note} x {self.spread:.2f} for what stands before it" if self.spread < 1 else note
 
@@ -127,28 +141,36 @@ def _by_score(scored: _Scored) -> float:
 
 
 def _with_evidence(
-    made: Sequence[_Scored],
+    best: Sequence[_Scored],
     query: KeywordQuery,
     matches: KeywordMatches,
     weights: Mapping[str, float],
     times: Times | None,
 ) -> Iterable[Found]:
     holders = matches.holders or {}
-    # What a chunk of usual length scores that holds each token once.
     once = sum(weight for token, weight in weights.items() if holders.get(token))
     share = _known_share(weights, query, holders)
     whole = fsum(weights.values())
     tokens = len(weights.keys() - query.beside)
-    for one in made:
-        evidence = share * tanh(1.1 * one.score / once) if once else 0.0
-        coverage = _coverage(one, weights, whole)
+    for scored in best:
+        evidence = _evidence(share, scored.score, once)
+        coverage = _coverage(scored, weights, whole)
         if times is not None:
-            evidence = times.evidence(evidence, one.parts[-1], tokens)
-            coverage = times.evidence(coverage, one.parts[-1], tokens)
-        yield Found(one.item.chunk, one.score, evidence, one.note, coverage)
+            evidence = times.evidence(evidence, scored.boosts.date, tokens)
+            coverage = times.evidence(coverage, scored.boosts.date, tokens)
+        yield Found(scored.item.chunk, scored.score, evidence, scored.note, coverage)
 
 
-def _coverage(one: _Scored, weights: Mapping[str, float], whole: float) -> float:
+def _evidence(share: float, score: float, once: float) -> float:
+    """The evidence of a chunk with this ``score``, which grows with it up to ``share``.
+
+    ``share`` is that of the query's tokens that any chunk has, ``once`` what a chunk of usual
+    length scores that has each of these once.
+    """
+    return share * tanh(_SATURATION * score / once) if once else 0.0
+
+
+def _coverage(scored: _Scored, weights: Mapping[str, float], whole: float) -> float:
     """How much of the query a chunk covers, for a fusion: see :class:`~.Found`.
 
     The score is the second one, as for the evidence: both keep its order, unless a time is named.
@@ -156,8 +178,8 @@ def _coverage(one: _Scored, weights: Mapping[str, float], whole: float) -> float
     """
     if not whole:  # by a store's counts, all chunks hold each word
         return 0.0
-    held = fsum([weights[token] for token, n in one.counts.items() if n and token in weights])
-    return min(1.0, sqrt(held / whole * one.score / ((K1 + 1) * whole)))
+    covered = fsum([weights[token] for token, n in scored.counts.items() if n and token in weights])
+    return min(1.0, sqrt(covered / whole * scored.score / ((K1 + 1) * whole)))
 
 
 def neighbour_share(body: str, pairs: Sequence[str], total: int = 0) -> float:
@@ -217,7 +239,7 @@ class Information:
     """
 
     def __init__(self, query: KeywordQuery, chunks: int, holders: Mapping[str, int]) -> None:
-        # What a chunk of usual length scores that holds each token as often as the query does.
+        # Here a chunk holds each token as often as the query does.
         counts = filter(None, map(holders.get, query.terms))
         self._once = sum(idf(chunks, count) for count in counts)
         self.unknown = frozenset(token for token in query.terms if not holders.get(token))
@@ -229,7 +251,7 @@ class Information:
         About the share of the query's information that the chunk holds. A chunk of usual length
         that holds each word once has 0.8, more where they are repeated or fill a short note.
         """
-        return self._share * tanh(1.1 * score / self._once) if self._once else 0.0
+        return _evidence(self._share, score, self._once)
 
 
 def _is_one_word(query: KeywordQuery) -> bool:
@@ -324,22 +346,22 @@ def _topics(
     return {topic: score / most for topic, score in evidence.items()} if most > 0 else {}
 
 
-def _spread(made: Sequence[_Scored]) -> list[_Scored]:
-    """``made`` with what follows others of its document lowered, sorted again."""
+def _spread(ranked: Sequence[_Scored]) -> list[_Scored]:
+    """``ranked`` with what follows others of its document lowered, sorted again."""
     before: dict[tuple[str, str], list[StoredChunk]] = {}
     spread = []
-    for one in made:
-        chunk = one.item.chunk
+    for scored in ranked:
+        chunk = scored.item.chunk
         shown = before.setdefault((chunk.source, chunk.path), [])
         if not shown:  # as most are
             shown.append(chunk)
-            spread.append(one)
+            spread.append(scored)
             continue
         factor = _ANOTHER_OF_IT ** len(shown)
         if any(_touch(chunk, other) for other in shown):
             factor *= _NEXT_TO_ONE
         shown.append(chunk)
-        spread.append(one._replace(score=one.score * factor, spread=factor))
+        spread.append(scored._replace(score=scored.score * factor, spread=factor))
     spread.sort(key=_by_score)
     return spread
 
@@ -360,9 +382,9 @@ def with_finite_scores(found: Sequence[Found]) -> tuple[Found, ...]:
     least, most = -_LARGEST_SCORE, _LARGEST_SCORE
     if all(least < item.score < most and least < (item.evidence or 0) < most for item in found):
         return tuple(found)
-    given = [i if _is_usable(i.evidence or 0.0) else i._replace(evidence=None) for i in found]
-    last = [item._replace(score=0.0) for item in given if not _is_usable(item.score)]
-    return (*[item for item in given if _is_usable(item.score)], *last)
+    items = [i if _is_usable(i.evidence or 0.0) else i._replace(evidence=None) for i in found]
+    last = [item._replace(score=0.0) for item in items if not _is_usable(item.score)]
+    return (*[item for item in items if _is_usable(item.score)], *last)
 
 
 def _is_usable(number: float) -> bool:

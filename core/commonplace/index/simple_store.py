@@ -17,8 +17,8 @@ from commonplace.index.bm25 import (
     hit_order,
     holders_of,
     matches_terms,
-    passing,
     term_counts,
+    where_filter,
     words_of,
 )
 from commonplace.model.chunks import AppendDocument, DeleteDocument, PutDocument, TouchDocument
@@ -89,8 +89,8 @@ class StoredEntry(NamedTuple):
 class Contents:
     """Documents of a build by (source, path): a value that is replaced, never changed.
 
-    A store on a database derives from it, so that what a build holds is read when it is asked for:
-    :attr:`documents`, :meth:`candidates` and :meth:`totals`.
+    A store on a database overrides :attr:`documents`, :meth:`candidates` and :meth:`totals`, which
+    then read no more of a build than is needed.
     """
 
     def __init__(self, documents: Mapping[tuple[str, str], Any] | None = None) -> None:
@@ -109,7 +109,7 @@ class Contents:
     def candidates(self, tokens: Collection[str]) -> Iterable[StoredRow]:
         """The chunks that hold any of ``tokens``, with their ``counts`` of these.
 
-        Further chunks do no harm; here it gives all.
+        An override may give others, too; this one gives all.
         """
         del tokens
         return self.rows()
@@ -122,8 +122,8 @@ class Contents:
     def after(self, changes: Sequence[Change], new_id: Callable[[], int]) -> Contents:
         """The contents after ``changes``, applied in their order.
 
-        Deletes and touches of unknown documents are ignored. Raises ``TypeError`` for anything
-        that is not a change, and ``ValueError`` for an append to fewer chunks than it keeps.
+        Deletes and touches of unknown documents are ignored. Raises ``TypeError`` for a value that
+        is not a change, and ``ValueError`` for an append to fewer chunks than it keeps.
         """
         documents = dict(self.documents)
         for change in changes:
@@ -161,9 +161,9 @@ class SimpleStore:
     value it began with. ``lease`` is by default one for the threads that share this object;
     ``location`` is shown by :meth:`health`, with ``notices``.
 
-    A store that does not hold its documents in memory loads builds with :class:`Contents` of its
-    own, whose documents are read when they are asked for, and saves the builds alone. It implements
-    :meth:`put_documents`, and :meth:`moment`, in which all that is read is of one state.
+    A store that does not hold its documents in memory loads builds with a subclass of
+    :class:`Contents` that reads documents when they are needed, and saves the builds alone. It
+    implements :meth:`put_documents`, and :meth:`moment`, in which all reads see one state.
     """
 
     capabilities: frozenset[str] = frozenset({"keyword", "phrases", "append"})
@@ -195,7 +195,7 @@ class SimpleStore:
         """Free what the store holds; called once, by :meth:`close`."""
 
     def moment(self) -> AbstractContextManager[object]:
-        """What is read inside is of one moment: a transaction of a database. Here: nothing."""
+        """A context whose reads see one state, such as a transaction; here it does nothing."""
         return nullcontext()
 
     def writer(self, *, wait: float) -> AbstractContextManager[object]:
@@ -251,27 +251,27 @@ class SimpleStore:
 
         What a token weighs is counted over the whole build, whatever the filters.
         """
-        asked = set(query.terms)
+        tokens = set(query.terms)
         deadline.check("the keyword search")
         with self.moment():
             contents = self._live()
             total, average = contents.totals()
-            rows = list(_timed(contents.candidates(words_of(asked)), deadline))
+            rows = list(_timed(contents.candidates(words_of(tokens)), deadline))
         ids: list[ChunkId] = [row.id for row in rows]
-        counted = dict(zip(ids, counts_of(rows, asked), strict=True))
-        scores = bm25(query.terms, counted, total=total, average=average)
+        counts = dict(zip(ids, counts_of(rows, tokens), strict=True))
+        scores = bm25(query.terms, counts, total=total, average=average)
         hits = [
             (row, scores[row.id])
             for row in _timed(rows, deadline)
             if row.id in scores and matches_terms(row.analysed.terms, query)
         ]
-        holders = holders_of(asked, counted.values())
+        holders = holders_of(tokens, counts.values())
         found = best_found(hits, where, limit)
         return KeywordMatches(
             found,
             chunks=total,
-            holders={token: holders[token] for token in asked},
-            terms=tuple(_asked_of(counted[item.chunk.id], asked) for item in found),
+            holders={token: holders[token] for token in tokens},
+            terms=tuple(_only(tokens, counts[item.chunk.id]) for item in found),
             average=average,
         )
 
@@ -279,9 +279,9 @@ class SimpleStore:
         """How many chunks of the live build hold each of ``tokens``."""
         with self.moment():
             rows = self._live().candidates(words_of(tokens))
-            counted = counts_of(rows, tokens)
-        found = holders_of(set(tokens), counted)
-        return {token: found[token] for token in tokens}
+            counts = counts_of(rows, tokens)
+        holders = holders_of(set(tokens), counts)
+        return {token: holders[token] for token in tokens}
 
     def health(self, *, deep: bool = False, counts: bool = True) -> StoreHealth:
         """Counts of the live build; a deep check also names who else writes."""
@@ -348,7 +348,7 @@ def best_found(
 
     The order is that of :func:`~commonplace.plugin.hit_order`.
     """
-    passes = passing(where)
+    passes = where_filter(where)
     kept = [
         (row.order(score), row, score)
         for row, score in hits
@@ -385,9 +385,9 @@ def _rows(
     )
 
 
-def _asked_of(counted: TermCounts, asked: Collection[str]) -> TermCounts:
-    counts = {token: counted.counts[token] for token in asked if token in counted.counts}
-    return TermCounts(counts, counted.length)
+def _only(tokens: Collection[str], chunk: TermCounts) -> TermCounts:
+    counts = {token: chunk.counts[token] for token in tokens if token in chunk.counts}
+    return TermCounts(counts, chunk.length)
 
 
 def _timed(rows: Iterable[StoredRow], deadline: Deadline) -> Iterator[StoredRow]:

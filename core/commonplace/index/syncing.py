@@ -89,7 +89,7 @@ class IndexSync(NamedTuple):
             self.sources.values(),
             chunker_fingerprint=self.chunker.fingerprint,
             analyser=self.analyser,
-            known=self._known,
+            known=self._live_documents,
             eager=eager,
         )
         try:
@@ -115,7 +115,11 @@ class IndexSync(NamedTuple):
             report = self._as_live(idle_report(beside), beside, live, scans)
             if live is None or not can_answer(live, self.identity):
                 plan = beside
-        return plan.looked(report, self.sources) if look else report
+        if not look:
+            return report
+        from commonplace.index.documents import with_unreadable
+
+        return with_unreadable(report, plan, self.sources)
 
     def sync(self, scans: list[SourceScan], options: SyncOptions) -> SyncReport:
         """Index what the scans say has changed; see :meth:`IndexedMemoryManager.maintain`."""
@@ -196,8 +200,11 @@ class IndexSync(NamedTuple):
             # It may also have indexed what came after the scan: that is neither gone nor missing.
             scans = self.scan(eager=options.eager)
             whole = self._plan(target.build, scans)
-        plan = _part(whole, target, at_most)
-        if plan is None:
+        plan: Plan | None = whole
+        if at_most is not None:
+            part = whole.first if target.beside else whole.quick
+            plan = part(at_most, QUICK_BYTES)
+        if plan is None:  # too much has changed
             return idle_report(whole)
         indexer = self.indexer()
         report = indexer.apply(
@@ -242,11 +249,11 @@ class IndexSync(NamedTuple):
     ) -> bool:
         """Whether activating would drop documents that are hidden or unreadable just now."""
         unreadable = {path for path, _ in report.unreadable}
-        if unreadable and any(one.path in unreadable for one in self.store.documents(live)):
+        if unreadable and any(old.path in unreadable for old in self.store.documents(live)):
             return True
         return self._plan(live, scans).hidden > plan.hidden
 
-    def _known(self) -> list[StoredDocument]:
+    def _live_documents(self) -> list[StoredDocument]:
         """Every document of the live build, unless it is of another workspace."""
         live = live_build(self.store)
         if live is None or not same_workspace(live.identity, self.identity):
@@ -257,13 +264,13 @@ class IndexSync(NamedTuple):
         if build is None:
             return plan_changes((), scans)
         if "holds" in self.store.capabilities:
-            found = {
+            stamps = {
                 (scan.source, scan.fingerprint): dict(map(_stamp_by_path, scan.report.documents))
                 for scan in scans
             }
             total = sum(len(scan.report.documents) for scan in scans)
-            once = sum(map(len, found.values())) == total  # no path comes twice
-            if once and cast("HoldsStore", self.store).holds(build, found):
+            once = sum(map(len, stamps.values())) == total  # no path comes twice
+            if once and cast("HoldsStore", self.store).holds(build, stamps):
                 return Plan((), (), total, 0)
         return plan_changes(self.store.documents(build), scans, configured=self.configured)
 
@@ -306,7 +313,7 @@ def freshen(
     :class:`~commonplace.errors.UnavailableError` is raised if the index is empty.
     """
 
-    def whole() -> SyncReport:
+    def maintain_whole() -> SyncReport:
         wait = min(_LEASE_SECONDS, until.remaining())
         return maintain_unasked(manager, embed=False, deadline=until, progress=progress, wait=wait)
 
@@ -321,14 +328,14 @@ def freshen(
         )
         notices = () if report.known else report.notices  # once: when all of the index is new
         if report.remaining and not report.known:
-            report = whole()
+            report = maintain_whole()
             notices = report.notices or notices
     except UnavailableError as error:
         report = checked_report(manager.pending())
         notices = ()
         if isinstance(error, IndexBusyError) and report.remaining and not report.known:
             # Another process is building the first index just now: wait for it, within bounds.
-            report = whole()
+            report = maintain_whole()
             notices = report.notices
         elif report.remaining:
             if not (report.known or report.hidden):
@@ -347,14 +354,6 @@ def maintain_unasked(
     if paths is not None and "paths" in manager.capabilities:
         options["paths"] = paths
     return checked_report(manager.maintain(**options))
-
-
-def _part(plan: Plan, target: Target, at_most: int | None) -> Plan | None:
-    """What of ``plan`` is done now; ``None`` if that would be too much."""
-    if at_most is None:
-        return plan
-    part = plan.first if target.beside else plan.quick
-    return part(at_most, QUICK_BYTES)
 
 
 def _is_whole_index(plan: Plan, target: Target) -> bool:

@@ -7,7 +7,7 @@ from contextvars import copy_context
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from commonplace.errors import DeadlineExceededError, UnavailableError
-from commonplace.resilience.deadline import INFINITY, LOOK_SECONDS
+from commonplace.resilience.deadline import INFINITY, POLL_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,8 +70,8 @@ class Worker:
             self._places.release()
             raise UnavailableError(f"{self.name}: no thread could be started: {error}") from error
         left, until = seconds, deadline.at
-        while not self._wait(call.done, min(left, LOOK_SECONDS) if deadline.cancellable else left):
-            left -= LOOK_SECONDS
+        while not self._wait(call.done, min(left, POLL_SECONDS) if deadline.cancellable else left):
+            left -= POLL_SECONDS
             if not deadline.cancelled and deadline.at > until:
                 left, until = deadline.remaining(), deadline.at
             elif not deadline.cancellable or deadline.cancelled or left <= 0:

@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 INFINITY = float("inf")  # math.inf, without the time to load math
 
-LOOK_SECONDS = 0.1
+POLL_SECONDS = 0.1
 """Between two checks of a caller that waits, where a deadline may be cancelled meanwhile."""
 
 FAIR_SECONDS = 1.0
@@ -94,8 +94,8 @@ class Deadline:
             sleep(seconds)
             return
         while seconds > 0 and not self.expired:
-            sleep(min(seconds, LOOK_SECONDS))
-            seconds -= LOOK_SECONDS
+            sleep(min(seconds, POLL_SECONDS))
+            seconds -= POLL_SECONDS
 
     def sooner(self, seconds: float) -> Deadline:
         """The same deadline, or ``seconds`` from now if that is earlier."""

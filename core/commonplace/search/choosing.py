@@ -15,7 +15,7 @@ from commonplace.text.tokens import accented_letters
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from commonplace.config.search import QuerySettings
+    from commonplace.config.search import HybridSettings
     from commonplace.model.search import Arm, ArmKind, ChunkId, KeywordQuery, Phrase, StoredChunk
     from commonplace.search.shared import Searched
 
@@ -39,66 +39,70 @@ USUAL_LEAST = 0.35
 """The cosine that a hit needs which vectors alone found, where no threshold is given."""
 
 
+class Threshold(NamedTuple):
+    """The score that a hit needs: ``requested`` with the call, else that of ``query.minScore``."""
+
+    requested: float | None
+    configured: float | None
+
+    @property
+    def least(self) -> float | None:
+        """The one that holds; ``None`` where neither is given."""
+        return self.configured if self.requested is None else self.requested
+
+
 def passing(
     arms: Sequence[Arm],
-    settings: QuerySettings,
-    asked: float | None,
+    hybrid: HybridSettings,
+    threshold: Threshold,
     ranked: Sequence[Candidate],
     *,
     compat: bool,
 ) -> list[Candidate]:
-    """The candidates of ``arms`` that pass the threshold; ``asked`` was given with the call."""
-    configured, hybrid = settings.min_score, settings.hybrid
+    """The candidates of ``arms`` that pass the threshold."""
     if not compat:
-        return above(ranked, configured=configured, asked=asked)
-    weights = hybrid.vector_weight, hybrid.text_weight
+        return above(ranked, threshold.least)
     kinds = {arm.kind for arm in arms if not arm.note}
-    return above_as_original(ranked, kinds, configured=configured, asked=asked, weights=weights)
+    weights = hybrid.vector_weight, hybrid.text_weight
+    return above_as_original(ranked, kinds, threshold, weights)
 
 
-def above(
-    ranked: Sequence[Candidate], *, configured: float | None, asked: float | None
-) -> list[Candidate]:
-    """The candidates that pass the threshold.
+def above(ranked: Sequence[Candidate], least: float | None) -> list[Candidate]:
+    """The candidates with a score of ``least`` or more.
 
-    ``asked``, given with the call, or else ``configured`` (the key ``query.minScore``) holds for
-    every hit. Without either what vectors alone found must have a cosine of 0.35, for there is a
+    Where that is ``None``, a hit that only vectors found must have a cosine of 0.35, as there is a
     nearest chunk to any question; its score may say no more than its rank.
     """
-    least = configured if asked is None else asked
     if least is not None:
         return [hit for hit in ranked if hit.score >= least]
     return [
         hit
         for hit in ranked
-        if any(said.kind != "cosine" or said.raw >= USUAL_LEAST for said in hit.explain.arms)
+        if any(arm.kind != "cosine" or arm.raw >= USUAL_LEAST for arm in hit.explain.arms)
     ]
 
 
 def above_as_original(
     ranked: Sequence[Candidate],
     kinds: Collection[ArmKind],
-    *,
-    configured: float | None,
-    asked: float | None,
+    threshold: Threshold,
     weights: tuple[float, float],
 ) -> list[Candidate]:
     """The candidates that pass the threshold of the profile ``compat``, 0.35 if none is given.
 
     Where nothing passes, keyword hits need only the most that keywords alone can score: their share
     of the ``weights`` of vectors and text; or nothing at all where no vectors were searched. For an
-    engine's own ranking only what is ``asked`` with the call holds. ``kinds`` are the arms'.
+    engine's own ranking only a threshold of the call holds. ``kinds`` are the arms'.
     """
     if not {"bm25", "cosine"}.intersection(kinds):
-        return [hit for hit in ranked if hit.score >= (asked or 0.0)]
-    given = configured if asked is None else asked
-    least = USUAL_LEAST if given is None else given
+        return [hit for hit in ranked if hit.score >= (threshold.requested or 0.0)]
+    least = USUAL_LEAST if threshold.least is None else threshold.least
     strict = [hit for hit in ranked if _reaches(hit, least)]
     if strict or "cosine" not in kinds:
         return strict or list(ranked)
     relaxed = min(least, weights[1] / sum(weights))
-    worded = (hit for hit in ranked if any(arm.kind != "cosine" for arm in hit.explain.arms))
-    return [hit for hit in worded if _reaches(hit, relaxed)]
+    by_words = (hit for hit in ranked if any(arm.kind != "cosine" for arm in hit.explain.arms))
+    return [hit for hit in by_words if _reaches(hit, relaxed)]
 
 
 def _reaches(hit: Candidate, least: float) -> bool:
@@ -107,14 +111,12 @@ def _reaches(hit: Candidate, least: float) -> bool:
     return hit.score >= least and not below
 
 
-def left_out(
-    every: int, passed: Sequence[Candidate], asked: float | None, configured: float | None
-) -> tuple[str, ...]:
-    """A note on how many of ``every`` candidates the threshold has left out."""
-    least, count = configured if asked is None else asked, every - len(passed)
+def left_out(candidates: int, passed: Sequence[Candidate], threshold: Threshold) -> tuple[str, ...]:
+    """A note on how many of so many ``candidates`` the threshold has left out."""
+    least, count = threshold.least, candidates - len(passed)
     if not count or least is None or any(hit.score < least for hit in passed):  # as in compat
         return ()
-    name = "the least score asked for" if asked is not None else "query.minScore"
+    name = "query.minScore" if threshold.requested is None else "the least score asked for"
     hits = counted(count, "hit that scores", "hits that score")
     return (f"left out: {hits} less than {least:g}, {name}",)
 
@@ -122,13 +124,14 @@ def left_out(
 def neighbours(hits: Sequence[Candidate]) -> int:
     """How many of ``hits`` touch or overlap the one before them in their document."""
     chunks = sorted(
-        (one.source, one.path, one.start_line, one.end_line) for one in (hit.chunk for hit in hits)
+        (hit.chunk.source, hit.chunk.path, hit.chunk.start_line, hit.chunk.end_line) for hit in hits
     )
     return sum(a[:2] == b[:2] and b[2] <= a[3] + 1 for a, b in pairwise(chunks))
 
 
 _EARLIER = 3  # how many values an explanation names
 _MOST_WORDS = 12  # so many words of a query are looked for in lines
+_CUT_STEM = 5  # letters of a stem from which on the last may differ in a text
 _RARE = 4  # of more frequent English words, such as "use" and "now", only where there are no others
 
 
@@ -143,83 +146,85 @@ class Folding:
     """
 
     def __init__(self, query: KeywordQuery, text: str = "") -> None:
-        self._apart = asks_for_several(text)
+        self._with_values = asks_for_several(text)
         levels = english_levels()
-        rare = [one for one in query.should if levels.get(one, _RARE) >= _RARE] or query.should
-        words = ([one for one in rare if len(one) > 1 or one.isdigit()] or rare)[:_MOST_WORDS]
-        # How they begin in a text, and what word it is.
-        self._words = {one if len(one) < 5 or not one.isascii() else one[:-1]: one for one in words}
-        self._words |= {form: one for one in words for form in FORMS_OF.get(one, ())}
+        rare = [word for word in query.should if levels.get(word, _RARE) >= _RARE] or query.should
+        words = ([word for word in rare if len(word) > 1 or word.isdigit()] or rare)[:_MOST_WORDS]
+        self._word_by_beginning = {_beginning(word): word for word in words}
+        self._word_by_beginning |= {form: word for word in words for form in FORMS_OF.get(word, ())}
         self._days = query.days
         self._groups: list[_Group] = []
-        self._alike: dict[object, list[_Group]] = {}
+        self._groups_by_key: dict[object, list[_Group]] = {}
         self._added: list[tuple[Candidate, _Group]] = []
 
     def add(self, candidates: Iterable[Candidate], *, limit: int) -> None:
         """Put each to those that say the same; of others begin up to ``limit`` groups."""
         for candidate in candidates:
-            answer = self._answer(candidate.chunk)
-            alike = self._alike.get(answer.key, ())
-            # Few are: facts take time to read.
-            said = _said(answer.facts(), apart=self._apart) if alike else None
-            if group := next((one for one in alike if one.said == said), None):
-                group.add(candidate, answer)
+            match = self._match(candidate.chunk)
+            groups = self._groups_by_key.get(match.key, ())
+            # Reading facts takes time, and few candidates have groups to compare them with.
+            statement = _statement(match, with_values=self._with_values) if groups else None
+            if group := next((group for group in groups if group.statement == statement), None):
+                group.add(candidate, match)
                 self._added.append((candidate, group))
             elif len(self._groups) < limit:
-                group = _Group(candidate, answer, self._days, apart=self._apart)
+                group = _Group(candidate, match, self._days, with_values=self._with_values)
                 self._groups.append(group)
                 self._added.append((candidate, group))
-                self._alike.setdefault(answer.key, []).append(group)
+                self._groups_by_key.setdefault(match.key, []).append(group)
 
     def since(self) -> str | None:
         """The oldest day that stands for several hits; ``None`` where no two dated ones fold.
 
         Where the query names days, nothing newer is of interest.
         """
-        days = (max(one.chunk.day or "" for one in dated) for dated in self._several())
+        days = (max(hit.chunk.day or "" for hit in hits) for hits in self._repeated())
         return None if self._days else min(days, default=None)
 
     def shared(self, tokens: Iterable[str]) -> tuple[Phrase, ...]:
         """Those of ``tokens`` that all dated hits have that fold, and so what says the same."""
-        bodies = [one.chunk.body.split() for dated in self._several() for one in dated]
-        held = set(bodies[0]).intersection(*bodies[1:]) if bodies else ()
-        return tuple((token,) for token in tokens if token in held)
+        bodies = [hit.chunk.body.split() for hits in self._repeated() for hit in hits]
+        common = set(bodies[0]).intersection(*bodies[1:]) if bodies else ()
+        return tuple((token,) for token in tokens if token in common)
 
-    def _several(self) -> Iterator[list[Candidate]]:
+    def _repeated(self) -> Iterator[list[Candidate]]:
         """The hits of each group of dated ones that several documents have.
 
         Neighbouring chunks of one share lines: that it has them twice says nothing about others.
         """
-        every = [group.members for group in self._groups if len(group.members) > 1]
-        dated = (members for members in every if members[0].chunk.day)
-        return (members for members in dated if len(_documents(members)) > 1)
+        for group in self._groups:
+            hits = group.members
+            if len(hits) > 1 and hits[0].chunk.day and len(_documents(hits)) > 1:
+                yield hits
 
     def folded(self) -> list[Candidate]:
         """One candidate for each group, and those of a group that keep their places."""
         shown: list[Candidate] = []
-        apart: dict[int, set[ChunkId]] = {}
+        separate: dict[int, set[ChunkId]] = {}
         for candidate, group in self._added:
-            if id(group) not in apart:
+            if id(group) not in separate:
                 newest, others = group.folded()
                 shown.append(newest)
-                apart[id(group)] = {one.chunk.id for one in others}
-            if candidate.chunk.id in apart[id(group)]:
-                apart[id(group)].remove(candidate.chunk.id)
+                separate[id(group)] = {other.chunk.id for other in others}
+            if candidate.chunk.id in separate[id(group)]:
+                separate[id(group)].remove(candidate.chunk.id)
                 shown.append(candidate)
         return shown
 
-    def _answer(self, chunk: StoredChunk) -> _Answer:
+    def _match(self, chunk: StoredChunk) -> _Match:
         if chunk.day is None:
             key = chunk.source, *chunk.text.split(None, 8)[:8]
-            return _Answer(key, frozenset(), chunk, (), ())
-        held = self._lines_with_words(chunk.text)
-        most = max(map(len, held.values()), default=0)
-        best = [at for at, some in held.items() if len(some) == most] if most > 1 else held
-        words = frozenset().union(*[held[at] for at in best])
-        every = frozenset().union(*held.values())
-        return _Answer((chunk.source, words), every, chunk, sorted(best), sorted(held))
+            return _Match(key, frozenset(), chunk, (), ())
+        words_by_line = self._words_by_line(chunk.text)
+        most = max(map(len, words_by_line.values()), default=0)
+        best = list(words_by_line)
+        if most > 1:
+            best = [start for start in best if len(words_by_line[start]) == most]
+        best_words = frozenset().union(*[words_by_line[start] for start in best])
+        words = frozenset().union(*words_by_line.values())
+        return _Match((chunk.source, best_words), words, chunk, sorted(best), sorted(words_by_line))
 
-    def _lines_with_words(self, text: str) -> dict[int, set[str]]:
+    def _words_by_line(self, text: str) -> dict[int, set[str]]:
         """The words of the query in each line that has one, by where the line starts."""
         lower = text.lower()
         if not text.isascii():
@@ -227,28 +232,29 @@ class Folding:
             lower = lower if len(lower) == len(text) else text
             accented, letters = accented_letters()
             lower = lower.translate(letters) if accented.search(lower) else lower
-        held: dict[int, set[str]] = {}
-        for begins, word in self._words.items():
-            at = _find(begins, lower, 0) if begins in lower else -1
+        words_by_line: dict[int, set[str]] = {}
+        for beginning, word in self._word_by_beginning.items():
+            at = _find(beginning, lower, 0) if beginning in lower else -1
             while at >= 0:
-                held.setdefault(lower.rfind("\n", 0, at) + 1, set()).add(word)
+                start = lower.rfind("\n", 0, at) + 1
+                words_by_line.setdefault(start, set()).add(word)
                 end = lower.find("\n", at)
-                at = _find(begins, lower, end) if end >= 0 else -1
-        return held
+                at = _find(beginning, lower, end) if end >= 0 else -1
+        return words_by_line
 
 
-class _Answer(NamedTuple):
-    """What of a query a chunk answers; only those with the same ``key`` may say the same.
+class _Match(NamedTuple):
+    """What of a query a chunk has; only those with the same ``key`` may say the same.
 
-    ``held`` are the words of the query in it, ``best`` says where the lines start that have most of
-    them, and ``every`` where those that have any. An undated chunk has neither.
+    ``words`` are the words of the query in it. ``best_lines`` says where the lines start that have
+    most of them, ``lines`` where those start that have any. An undated chunk has none of these.
     """
 
     key: tuple[object, ...]
-    held: frozenset[str]
+    words: frozenset[str]
     chunk: StoredChunk
-    best: Sequence[int]
-    every: Sequence[int]
+    best_lines: Sequence[int]
+    lines: Sequence[int]
 
     def facts(self) -> list[_Fact]:
         """What each of the lines says, and its value; of an undated chunk, all of it.
@@ -258,19 +264,21 @@ class _Answer(NamedTuple):
         """
         if self.chunk.day is None:
             return [(" ".join(self.chunk.text.split()), "")]
-        facts = self._facts_at(self.best)
-        if len(self.best) == len(self.every) or all(value for _, value in facts):
+        facts = self._facts_at(self.best_lines)
+        if len(self.best_lines) == len(self.lines) or all(value for _, value in facts):
             return facts
-        return self._facts_at(self.every)
+        return self._facts_at(self.lines)
 
-    def valued(self) -> list[_Fact]:
-        """The facts whose values are named as earlier ones: of lines with a word of the query.
+    def values(self) -> list[str]:
+        """The values that are named as earlier ones: of the lines with a word of the query.
 
-        Of a chunk in which only a heading has one, all.
+        Where only a heading has one, of all lines.
         """
-        lines = {start: self.chunk.text[start:].partition("\n")[0] for start in self.every}
-        own = [start for start, line in lines.items() if not _is_heading(line)]
-        return self._facts_at(own) if own else self.facts()
+        texts = {start: self.chunk.text[start:].partition("\n")[0] for start in self.lines}
+        below = [start for start, text in texts.items() if not _is_heading(text)]
+        facts = self._facts_at(below) if below else self.facts()
+        # The day of a log, which is its heading, is no value of what it says.
+        return [value for _, value in facts if value not in ("", self.chunk.day)]
 
     def _facts_at(self, starts: Sequence[int]) -> list[_Fact]:
         from commonplace.text.facts import without_value  # few searches fold
@@ -283,74 +291,87 @@ class _Answer(NamedTuple):
 
 
 class _Group:
-    """Candidates that say the same. Where ``days`` are named, these come before newer ones."""
+    """Candidates that say the same. Those of one of the ``days`` come before newer ones.
 
-    def __init__(self, first: Candidate, answer: _Answer, days: _Days, *, apart: bool) -> None:
-        self.members, self._apart = [first], apart
-        self._answers = {first.chunk.id: answer}
+    ``with_values``: they have the same values, too.
+    """
+
+    def __init__(self, first: Candidate, match: _Match, days: _Days, *, with_values: bool) -> None:
+        self.members, self._with_values = [first], with_values
+        self._matches = {first.chunk.id: match}
         self._days = days
 
     @cached_property
-    def said(self) -> frozenset[object]:
-        """What each says."""
-        return _said(self._answers[self.members[0].chunk.id].facts(), apart=self._apart)
+    def statement(self) -> frozenset[object]:
+        """What each of them says."""
+        first = self._matches[self.members[0].chunk.id]
+        return _statement(first, with_values=self._with_values)
 
-    def add(self, candidate: Candidate, answer: _Answer) -> None:
+    def add(self, candidate: Candidate, match: _Match) -> None:
         """Add ``candidate``, unless it is known."""
-        if candidate.chunk.id not in self._answers:
+        if candidate.chunk.id not in self._matches:
             self.members.append(candidate)
-            self._answers[candidate.chunk.id] = answer
+            self._matches[candidate.chunk.id] = match
 
     def folded(self) -> tuple[Candidate, list[Candidate]]:
         """The newest with the best score, and those with words of the query that it lacks."""
         if len(self.members) == 1:
             return self.members[0], []
         newest, *others = sorted(self.members, key=self._order)
-        held = self._answers[newest.chunk.id].held
-        apart = [one for one in others if not self._answers[one.chunk.id].held <= held]
-        similar = [one.chunk for one in others if one not in apart]
-        older = [one for one in others if (one.chunk.day or "") <= (newest.chunk.day or "")]
+        words = self._matches[newest.chunk.id].words
+        separate = [hit for hit in others if not self._matches[hit.chunk.id].words <= words]
+        similar = tuple([hit.chunk for hit in others if hit not in separate])
+        older = [hit for hit in others if (hit.chunk.day or "") <= (newest.chunk.day or "")]
         earlier = tuple(self._earlier([newest, *older]))
-        score = max(one.score for one in self.members)
+        score = max(hit.score for hit in self.members)
         note = f"{len(similar)} more like this" if similar else "the newest of what says this"
         if earlier:
             note += f", before: {', '.join(earlier[:_EARLIER])}"
         step = Step(ranker="fold", before=newest.score, after=score, note=note)
         explain = newest.explain.replace(steps=(*newest.explain.steps, step))
-        return Candidate(newest.chunk, score, explain, tuple(similar), earlier), apart
+        whole = newest._replace(score=score, explain=explain, similar=similar, earlier=earlier)
+        return whole, separate
 
     def _order(self, candidate: Candidate) -> tuple[bool, int]:
         day, named = candidate.chunk.day, False
         if self._days:
-            from commonplace.index.bm25 import of_days
+            from commonplace.index.bm25 import matches_days
 
-            named = of_days(self._days)(day)
+            named = matches_days(self._days)(day)
         return not named, newest_first(day)
 
     def _earlier(self, candidates: Iterable[Candidate]) -> Iterator[str]:
         """Each value that differs from the one after it, with the newest day on which it held."""
-        now = None
-        for chunk in (one.chunk for one in candidates):
-            # The day of a log, which is its heading, is no value of what it says.
-            values = [value for _, value in self._answers[chunk.id].valued()]
-            value = ", ".join([value for value in values if value not in ("", chunk.day)])
-            if now is None or (value and value != now):
-                if now is not None:
+        later = None
+        for chunk in (hit.chunk for hit in candidates):
+            value = ", ".join(self._matches[chunk.id].values())
+            if later is None or (value and value != later):
+                if later is not None:
                     yield f"{value} ({chunk.day})"
-                now = value
+                later = value
 
 
 def _documents(candidates: Iterable[Candidate]) -> set[tuple[str, str]]:
     return {(one.chunk.source, one.chunk.path) for one in candidates}
 
 
-def _said(facts: Iterable[_Fact], *, apart: bool) -> frozenset[object]:
-    """What ``facts`` say apart from their values, or, where they are to be kept ``apart``, all."""
-    return frozenset(facts if apart else [fact for fact, _ in facts])
+def _statement(match: _Match, *, with_values: bool) -> frozenset[object]:
+    """What the lines of ``match`` say: without their values, unless ``with_values``."""
+    facts = match.facts()
+    return frozenset(facts if with_values else [fact for fact, _ in facts])
+
+
+def _beginning(stem: str) -> str:
+    """How the words of ``stem`` begin in a text.
+
+    The stemmer may change the last letter of what it leaves ("polici" of "policy"). Short stems and
+    other scripts are looked for as they are.
+    """
+    return stem[:-1] if len(stem) >= _CUT_STEM and stem.isascii() else stem
 
 
 def _find(beginning: str, text: str, start: int) -> int:
-    """Where from ``start`` on a word begins so, or in other scripts this stands; -1: nowhere."""
+    """Where from ``start`` on a word begins so, or -1; in other scripts, where this stands."""
     at = text.find(beginning, start)
     while at > 0 and beginning.isascii() and (text[at - 1].isalnum() or text[at - 1] == "_"):
         at = text.find(beginning, at + 1)

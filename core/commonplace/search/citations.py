@@ -1,4 +1,4 @@
-"""What a citation or a filter names, and what is said where that is nothing: the nearest note."""
+"""What a citation or a filter names; where nothing has that name, the nearest note."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 _LONGEST_GUESS = 200
 """Characters of a path for which the nearest one is looked for."""
 
-_LOOK_SECONDS = 0.5
+_SCAN_SECONDS = 0.5
 _HANGING = 4
 _LONGEST_SHOWN = 100
 """Characters of a filter in the note that names it."""
@@ -54,8 +54,7 @@ _LONGEST_SHOWN = 100
 class Readable(NamedTuple):
     """All that may be read: notes below ``roots``, files of ``mounts``, documents of ``sources``.
 
-    Of the sources only those count that declare ``readable``. The mounts are asked for where no
-    note has the path.
+    Only sources that declare ``readable`` count. ``mounts`` is called where no note has the path.
     """
 
     roots: Roots
@@ -96,19 +95,19 @@ def read_cited(
     """
     failure: NoteNotFoundError | None = None
     listed = _Listed()
-    ways: tuple[Callable[..., NoteText], ...] = (
+    readers: tuple[Callable[..., NoteText], ...] = (
         partial(read_lines, readable.roots),
         partial(_read_mounted, readable.roots.workspace, cache(lambda: tuple(readable.mounts()))),
         partial(_read_of_source, readable.sources, listed),
     )
-    for way in ways:
+    for read in readers:
         for spelling in spellings(path):
             try:
-                return way(spelling, start, lines)
+                return read(spelling, start, lines)
             except PathNotAllowedError:
                 continue
             except NoteNotFoundError as error:
-                # Of our guesses only that of an ending counts as what was asked.
+                # A guessed ending counts as the path that was typed, other guesses do not.
                 if failure is None and (spelling == path or lacks_ending(path)):
                     failure = error
     if link := _link_in(readable.roots, path):
@@ -183,7 +182,7 @@ def _read_of_source(
         except OSError as error:
             raise UnavailableError(
                 f"{ref.path} cannot be read: {error.strerror or error}",
-                hint="see that this user may read the file, and that its disk is well",
+                hint="check its permissions and the disk",
             ) from error
         if document is None:
             raise NoteNotFoundError(f"{ref.path} is gone", hint="search again")
@@ -192,11 +191,11 @@ def _read_of_source(
     raise PathNotAllowedError
 
 
-def _find(refs: Sequence[DocumentRef], asked: set[str]) -> DocumentRef | None:
+def _find(refs: Sequence[DocumentRef], paths: set[str]) -> DocumentRef | None:
     for ref in refs:
-        if ref.path in asked:
+        if ref.path in paths:
             return ref
-    bare = [ref for ref in refs if os.path.splitext(ref.path)[0] in asked]
+    bare = [ref for ref in refs if os.path.splitext(ref.path)[0] in paths]
     return bare[0] if len(bare) == 1 else None
 
 
@@ -219,8 +218,8 @@ def _joined(parts: list[str]) -> str:
     if len(parts) < 2:
         return "".join(parts)
     speaker, colon, _ = parts[0].partition(": ")
-    said = f"{speaker}{colon}" if colon else ""
-    return " ".join([parts[0], *(part.removeprefix(said) for part in parts[1:])])
+    prefix = f"{speaker}{colon}" if colon else ""
+    return " ".join([parts[0], *(part.removeprefix(prefix) for part in parts[1:])])
 
 
 def _nearest(readable: Readable, listed: _Listed, path: str, *, outside_too: bool) -> str:
@@ -229,18 +228,19 @@ def _nearest(readable: Readable, listed: _Listed, path: str, *, outside_too: boo
     Only names of notes that may be read are looked at, and none for a path that leads out of the
     workspace unless it is one that memory reads: the answer tells nothing of any other file.
     """
-    asked = os.path.normpath(split_citation(path)[0].replace("\0", "")).replace(os.sep, "/")
-    leads_out = os.path.isabs(asked) or asked.startswith((os.pardir, "~"))
-    if (leads_out and not outside_too) or asked == os.curdir or len(asked) > _LONGEST_GUESS:
+    typed = os.path.normpath(split_citation(path)[0].replace("\0", "")).replace(os.sep, "/")
+    leads_out = os.path.isabs(typed) or typed.startswith((os.pardir, "~"))
+    if (leads_out and not outside_too) or typed == os.curdir or len(typed) > _LONGEST_GUESS:
         return ""
     known: dict[str, str] = {}
     for source in readable.sources:
         refs = listed.of(source)
-        mine = "readable" in source.capabilities
-        known |= {ref.path.casefold(): ref.path for ref in refs if mine or _is_note(readable, ref)}
-    stem = _stem(asked)
+        all_of_it = "readable" in source.capabilities
+        readable_refs = [ref for ref in refs if all_of_it or _is_note(readable, ref)]
+        known |= {ref.path.casefold(): ref.path for ref in readable_refs}
+    stem = _stem(typed)
     same = [folded for folded in known if _stem(folded) == stem]
-    if near := suggest(asked.casefold(), same, 0.0) or suggest(asked.casefold(), known, 0.7):
+    if near := suggest(typed.casefold(), same, 0.0) or suggest(typed.casefold(), known, 0.7):
         return known[near]
     stems = {_stem(folded): folded for folded in known}
     near = suggest(stem, stems, 0.7)
@@ -266,18 +266,18 @@ def check_seen(
     sources: Sequence[str],
     found: Iterable[Candidate],
 ) -> None:
-    """Raise where nothing is shown, as whole sources could not be looked at.
+    """Raise where nothing is shown, as whole sources could not be scanned.
 
-    These are all of ``sources`` that are asked for, or have something of what was ``found``: an
+    These are all of ``sources`` that are searched, or have something of what was ``found``: an
     empty result would say that nothing is known.
     """
-    away = {root.source: root.reason for root in hidden if not root.root}
-    asked = set(sources) if where.sources is None else where.sources.intersection(sources)
-    asked = asked.difference(where.not_sources)
-    every = "" in away or (asked and asked <= away.keys())
-    if every or any(hit.chunk.source in away for hit in found):
+    unscanned = {root.source: root.reason for root in hidden if not root.root}
+    searched = set(sources) if where.sources is None else where.sources.intersection(sources)
+    searched = searched.difference(where.not_sources)
+    no_scan = "" in unscanned or (searched and searched <= unscanned.keys())
+    if no_scan or any(hit.chunk.source in unscanned for hit in found):
         raise UnavailableError(
-            "; ".join(dict.fromkeys(away.values())),
+            "; ".join(dict.fromkeys(unscanned.values())),
             hint="what is indexed is kept, and shown again once the folder, or what reads it, is "
             "back; then search again",
         )
@@ -290,15 +290,15 @@ def nothing_passes(
     until: Deadline,
     chat: str = "",
 ) -> tuple[str, ...]:
-    """Which of the paths and tags of ``where`` no note has, each as a note; raises nothing.
+    """A note on each of the paths and tags of ``where`` that no note has; raises nothing.
 
-    None for a ``chat`` that is not direct: its members may not know what files there are. The
-    files are looked at, not the index, for half a second at most. Nothing is said of what was
-    not found out by then, or lies where a scan failed, or perhaps below one of ``mounts``.
+    None for a ``chat`` that is not direct: its members may not know what files there are. It scans
+    the files, not the index, for half a second at most. It reports nothing that is not known by
+    then, and no path where a scan failed, or that may lie below one of ``mounts``.
     """
-    deadline, notes = until.sooner(_LOOK_SECONDS), list[str]()
+    deadline, notes = until.sooner(_SCAN_SECONDS), list[str]()
     if not deadline.expired and is_direct(chat):
-        work = partial(_look, where, sources, mounts, deadline, notes)
+        work = partial(_add_notes, where, sources, mounts, deadline, notes)
         with suppress(CommonplaceError, OSError):  # such as the end of the time
             _worker().run(work, deadline)
     return tuple(notes)
@@ -328,17 +328,17 @@ def nothing_to_search_for(typed: str, query: KeywordQuery, where: Where) -> str:
 
 def _listing(where: Where) -> str:
     """The command that lists the notes that pass ``where``; ``""`` where there is none."""
-    given = [one.partition(":") for one in shown_filters(where)]
-    keys = [key for key, _, _ in given]
+    filters = [text.partition(":") for text in shown_filters(where)]
+    keys = [key for key, _, _ in filters]
     known = {"source", "tag", "after", "before"}.issuperset(keys) and len(keys) == len(set(keys))
     if not known or where.sources == frozenset():  # of no source
         return ""
     from shlex import quote
 
-    return " ".join(["commonplace list", *(f"--{key} {quote(value)}" for key, _, value in given)])
+    return " ".join(["commonplace list", *(f"--{key} {quote(value)}" for key, _, value in filters)])
 
 
-def _look(
+def _add_notes(
     where: Where,
     sources: Sequence[Source],
     mounts: Callable[[], Iterable[Mount]],
@@ -347,20 +347,20 @@ def _look(
 ) -> None:
     from commonplace.files.globs import glob_regex
 
-    found: list[tuple[Source, Sequence[DocumentRef]]] = []
+    scans: list[tuple[Source, Sequence[DocumentRef]]] = []
     for source in sources:
         report = scanned(source)
         if report.failed_roots or deadline.expired:
             return
-        found.append((source, report.documents))
+        scans.append((source, report.documents))
     mounted = tuple(mounts())
     for path in where.paths:
         matches = re.compile(glob_regex(path)).fullmatch
-        known = any(matches(ref.path) for _, refs in found for ref in refs)
+        known = any(matches(ref.path) for _, refs in scans for ref in refs)
         if not known and not any(_may_hold(mount, path) for mount in mounted):
             notes.append(f"no note is at path:{_shortened(path)}")
     if where.tags and not mounted:
-        absent = _absent_tags(where.tags, found, deadline)
+        absent = _absent_tags(where.tags, scans, deadline)
         notes += [f"no note has the tag {_shortened(tag)!r}" for tag in absent]
 
 
@@ -373,7 +373,7 @@ def _may_hold(mount: Mount, path: str) -> bool:
 
 def _absent_tags(
     tags: Sequence[str],
-    found: Sequence[tuple[Source, Sequence[DocumentRef]]],
+    scans: Sequence[tuple[Source, Sequence[DocumentRef]]],
     deadline: Deadline,
 ) -> Sequence[str]:
     """Those of ``tags`` that no note has; none where not all notes were read in time.
@@ -382,8 +382,8 @@ def _absent_tags(
     """
     missing = dict.fromkeys(tags)
     # Conversations are no notes, and too long to be read for this.
-    notes = [pair for pair in found if "growing" not in pair[0].capabilities]
-    for source, ref in ((source, ref) for source, refs in notes for ref in refs):
+    of_notes = [scan for scan in scans if "growing" not in scan[0].capabilities]
+    for source, ref in ((source, ref) for source, refs in of_notes for ref in refs):
         if deadline.expired or not missing:
             return ()
         document = read_of(source, ref)

@@ -2,7 +2,7 @@
 
 Where hits fold and the list that they come from was cut off, newer ones may lie behind its end: the
 backend is asked for them. And a chunk ends where it is long enough, not where its passage does: two
-chunks of one section that both match would take two places for one thing, and repeat the lines that
+chunks of one section that both match would be two hits for one thing, and repeat the lines that
 they share. They become one hit. This file is imported only where either is needed.
 """
 
@@ -49,10 +49,10 @@ def add_further(
 def _add_newer(
     folding: Folding, further: FurtherHits, readable: Callable[[Candidate], bool]
 ) -> tuple[str, ...]:
-    """Add to ``folding`` what the backend that answered has, until there is nothing newer.
+    """Add to ``folding`` what the active backend has, until there is nothing newer.
 
-    First it is asked for more, then for what is newer. Returns a note where it fails: what was
-    found before may not be the newest.
+    First it is asked for more, then for what is newer. Returns a note where the backend fails: the
+    hits found before may not be the newest.
     """
     words, where, before = further.query.keyword, further.where, None
     for _ in range(_ROUNDS):
@@ -84,35 +84,35 @@ size, hits met more of what was asked for, but the snippets of daily logs showed
 def joined(ranked: Sequence[Candidate], *, limit: int) -> list[Candidate]:
     """The first ``limit`` passages of ``ranked``, best first; see :func:`one_passage`.
 
-    Each stands in the place of its best chunk, with the score of that one and the lines of all.
-    Chunks that stand behind the last place that is shown are not looked at.
+    Each has the rank and the score of its best chunk, and the lines of all. Chunks that come after
+    the last passage that is shown are not compared.
     """
-    shown: dict[int, Candidate] = {}
+    shown: dict[int, Candidate] = {}  # by rank
     documents: dict[tuple[str, str], list[int]] = {}
-    for number, candidate in enumerate(ranked):
-        places = documents.setdefault((candidate.chunk.source, candidate.chunk.path), [])
-        into = next((at for at in places if _join(shown, at, candidate)), None)
+    for rank, candidate in enumerate(ranked):
+        ranks = documents.setdefault((candidate.chunk.source, candidate.chunk.path), [])
+        into = next((other for other in ranks if _join(shown, other, candidate)), None)
         if into is not None:
-            # What has grown may touch another one now.
-            for at in [other for other in places if other != into]:
-                first, second = sorted((into, at))
+            # The passage that has grown may touch another one now.
+            for other in [other for other in ranks if other != into]:
+                first, second = sorted((into, other))
                 if _join(shown, first, shown[second]):
-                    places.remove(second)
+                    ranks.remove(second)
                     del shown[second]
                     into = first
         elif len(shown) < limit:
-            places.append(number)
-            shown[number] = candidate
+            ranks.append(rank)
+            shown[rank] = candidate
         else:
             break
     return list(shown.values())
 
 
-def _join(shown: dict[int, Candidate], at: int, other: Candidate) -> bool:
-    """Put ``other`` into the one at ``at``, if they are one passage."""
-    whole = one_passage(shown[at].chunk, other.chunk)
+def _join(shown: dict[int, Candidate], rank: int, other: Candidate) -> bool:
+    """Join ``other`` to the candidate of this ``rank``, if they are one passage."""
+    whole = one_passage(shown[rank].chunk, other.chunk)
     if whole is not None:
-        shown[at] = _joined(shown[at], other, whole)
+        shown[rank] = _joined(shown[rank], other, whole)
     return whole is not None
 
 
@@ -124,7 +124,7 @@ def one_passage(chunk: StoredChunk, other: StoredChunk) -> StoredChunk | None:
     """
     if (chunk.path, chunk.source, chunk.heading) != (other.path, other.source, other.heading):
         return None
-    upper, lower = sorted((chunk, other), key=lambda one: (one.start_line, -one.end_line))
+    upper, lower = sorted((chunk, other), key=lambda part: (part.start_line, -part.end_line))
     shared = upper.end_line + 1 - lower.start_line
     if shared < 0:
         return None
@@ -153,11 +153,11 @@ def _joined(better: Candidate, other: Candidate, whole: StoredChunk) -> Candidat
     note = f"one passage with {lines}, which scored {other.score:.4f}"
     step = Step(ranker="join", before=better.score, after=better.score, note=note)
     explain = better.explain.replace(steps=(*better.explain.steps, step))
-    return Candidate(
-        whole,
-        better.score,
-        explain,
+    return better._replace(
+        chunk=whole,
+        explain=explain,
         similar=(*better.similar, *other.similar),
         earlier=(*better.earlier, *other.earlier),
+        lines=None,
         best=better.best or (better.chunk.start_line, better.chunk.end_line),
     )

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 _MOST_NUMBERS = 3
 _SHORTEST, _LONGEST = 8, 40
-"""Letters and digits of a number that is looked for,"""
+"""How many letters and digits a number has."""
 _GROUP = range(2, 9)
-"""those of a group that it is found by, and"""
+"""How many of these a group has by which chunks are found."""
 _TEXTS = 40
-"""so many chunks with such groups are looked through for it."""
+"""How many chunks with such groups are read."""
 _COUNTRY_CODE = 3
 """The most digits of a country's code, which a note may lack."""
 
@@ -55,13 +55,13 @@ def written_numbers(
     counts = holders(groups.union(*spellings.values()))
     known_groups = sorted(filter(counts.get, groups))
     chunks = texts(known_groups, _TEXTS) if known_groups else ()
-    found = {}
+    written = {}
     for word, number in numbers.items():
         in_one = filter(counts.get, spellings[word])
         in_groups = filter(None, (_in_groups(number, text) for text in chunks))
-        if written := next(in_one, "") or next(in_groups, ""):
-            found[word] = written
-    return found
+        if form := next(in_one, "") or next(in_groups, ""):
+            written[word] = form
+    return written
 
 
 def groups_of(number: str) -> list[str]:

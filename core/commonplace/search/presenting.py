@@ -55,7 +55,7 @@ def hits_of(
                 highlights=highlights,
                 explain=candidate.explain,
                 day=chunk.day,
-                similar=tuple([cited(o.path, o.start_line, o.end_line) for o in candidate.similar]),
+                similar=tuple([cited(c.path, c.start_line, c.end_line) for c in candidate.similar]),
                 earlier=candidate.earlier,
                 weak=candidate.score < _WEAK * best,
             )
@@ -162,9 +162,12 @@ def _around(
     """
     spare = limit - (last - first)
     if spare < 0:
-        inside = [one for one in matches if first <= one[0] and one[1] <= last]
-        moved = [(start - first, end - first, found) for start, end, found in inside]
-        start, end = window(text[first:last], moved, limit)
+        inside = [
+            (start - first, end - first, terms)
+            for start, end, terms in matches
+            if first <= start and end <= last
+        ]
+        start, end = window(text[first:last], inside, limit)
         return first + start, first + end
     # Half of the room before it, or more where less than half is needed behind.
     start = first - min(first, max(spare // 2, spare - (len(text) - last)))
@@ -203,23 +206,23 @@ def _best_run(
     matches: Sequence[tuple[int, int, frozenset[str]]], width: int
 ) -> tuple[int | None, int | None]:
     """First and last offset of the run of matches within ``width`` with most different terms."""
-    best: tuple[int, int] = (0, 0)
-    place: tuple[int | None, int | None] = (None, None)
-    held: dict[str, int] = {}
+    best_worth: tuple[int, int] = (0, 0)
+    best: tuple[int | None, int | None] = (None, None)
+    counts: dict[str, int] = {}
     left = 0
-    for right, (_, end, found) in enumerate(matches):
-        for term in found:
-            held[term] = held.get(term, 0) + 1
+    for right, (_, end, terms) in enumerate(matches):
+        for term in terms:
+            counts[term] = counts.get(term, 0) + 1
         while left < right and end - matches[left][0] > width:
             for term in matches[left][2]:
-                held[term] -= 1
-                if not held[term]:
-                    del held[term]
+                counts[term] -= 1
+                if not counts[term]:
+                    del counts[term]
             left += 1
-        worth = (len(held), right - left)
-        if worth > best:
-            best, place = worth, (matches[left][0], min(end, matches[left][0] + width))
-    return place
+        worth = (len(counts), right - left)
+        if worth > best_worth:
+            best_worth, best = worth, (matches[left][0], min(end, matches[left][0] + width))
+    return best
 
 
 def _cut_after(text: str, low: int, high: int) -> int:
@@ -331,30 +334,31 @@ def none_of(freshness: Freshness, *, filtered: bool = False) -> str:
 
 
 def unknown_notes(words: Iterable[UnknownWord], none: str) -> Iterator[str]:
-    """Notes on words that no note has: one on those with nothing to say of but that.
+    """Notes on words that no note has; a single one on those with no word in their place.
 
-    ``none`` are the notes that do not have them.
+    ``none`` names the notes that do not have them.
     """
-    plain = []
-    for one in words:
-        if one.instead:
-            instead = " and ".join(map(repr, one.instead))
-            yield f"{none} has {one.word[:60]!r}: searched for {instead} instead"
-        elif one.suggestion:
-            yield f"{none} has {one.word[:60]!r}; did you mean {one.suggestion!r}?"
+    without_other = []
+    for unknown in words:
+        word = repr(unknown.word[:60])
+        if unknown.instead:
+            instead = " and ".join(map(repr, unknown.instead))
+            yield f"{none} has {word}: searched for {instead} instead"
+        elif unknown.suggestion:
+            yield f"{none} has {word}; did you mean {unknown.suggestion!r}?"
         else:
-            plain.append(repr(one.word[:60]))
-    if plain:
-        *others, last = plain
+            without_other.append(word)
+    if without_other:
+        *others, last = without_other
         yield f"{none} has {', '.join(others)} or {last}" if others else f"{none} has {last}"
 
 
 def unknown_sources(
-    arms: Sequence[Arm], asked: frozenset[str], known: Sequence[str]
+    arms: Sequence[Arm], requested: frozenset[str], known: Sequence[str]
 ) -> Iterator[str]:
-    """A note on each source that is asked for and not there; a backend may have its own."""
-    if not asked:
+    """A note on each source that is ``requested`` and unknown; a backend may have its own."""
+    if not requested:
         return
-    answered = {found.chunk.source for arm in arms for found in arm.found}
-    for source in sorted(asked.difference(known, answered)):
+    of_backend = {item.chunk.source for arm in arms for item in arm.found}
+    for source in sorted(requested.difference(known, of_backend)):
         yield f"there is no source {source!r} here, only {', '.join(known) or 'none'}"

@@ -23,7 +23,7 @@ class RelevanceJudge(Protocol):
     """Whatever scores texts by a query: a server, a model on this machine."""
 
     def judge(self, query: str, texts: Sequence[str]) -> Mapping[int, float]:
-        """Scores of ``texts`` by their places, of any range: higher is more relevant.
+        """Scores of ``texts`` by their positions, of any range: higher is more relevant.
 
         It may leave out texts that it cannot judge. Raises
         :class:`~commonplace.errors.UnavailableError` where it cannot answer now.

@@ -17,14 +17,13 @@ from commonplace.model.search import (
     Query,
     SearchResult,
     Step,
-    UnknownWord,
     Where,
     newest_first,
 )
 from commonplace.model.tuples import NamedTuple
 from commonplace.protocols.contexts import MOST_HITS, FurtherHits, RankContext, RankerContext
 from commonplace.resilience.deadline import NEVER
-from commonplace.search.choosing import Folding, left_out, neighbours, passing
+from commonplace.search.choosing import Folding, Threshold, left_out, neighbours, passing
 from commonplace.search.presenting import hits_of, none_of, unknown_notes, unknown_sources
 from commonplace.text.languages import may_name_days
 from commonplace.text.query import parse_query, shown_filters
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
     from commonplace.host.host import PluginHost
     from commonplace.index.syncing import Freshness
     from commonplace.model.plugins import Mount
-    from commonplace.model.search import Arm, ChunkId
+    from commonplace.model.search import Arm, ChunkId, UnknownWord
     from commonplace.protocols.managers import Ranker
     from commonplace.protocols.parts import Source
     from commonplace.resilience.deadline import Deadline
@@ -48,16 +47,14 @@ if TYPE_CHECKING:
     Parts = tuple[tuple[str, float], ...]
     Absent = Callable[[Where, Deadline, str], Sequence[str]]
 
-
-SEARCH_SECONDS = 30.0
-"""How long a search may take, apart from building a first index."""
+SEARCH_SECONDS = 30.0  # how long a search may take, apart from building a first index
 
 
 class Request(NamedTuple):
     """What is searched for: up to ``limit`` hits, ranked from up to ``wide`` candidates an arm.
 
     ``phrases`` were quoted, ``excluded`` must not be there, and ``sources`` are those asked for.
-    ``said`` are the texts whose words are searched for; ``notes`` say what was not understood.
+    ``texts`` are those whose words are searched for; ``notes`` say what was not understood.
     """
 
     query: Query
@@ -67,7 +64,7 @@ class Request(NamedTuple):
     phrases: tuple[str, ...] = ()
     excluded: tuple[str, ...] = ()
     sources: frozenset[str] = frozenset()
-    said: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
     def passed_by(self, answer: Answer) -> tuple[str, ...]:
@@ -128,15 +125,15 @@ class Searcher:
         parsed = parse_query(text, self._today, self._workspace)
         where, typed = parsed.where, parsed.where.sources
         if sources is not None:
-            asked = frozenset(sources)
-            where = where._replace(sources=asked if typed is None else typed & asked)
-        keyword, said = self._analyser.query(parsed), (*parsed.words, *parsed.phrases)
+            requested = frozenset(sources)
+            where = where._replace(sources=requested if typed is None else typed & requested)
+        keyword, texts = self._analyser.query(parsed), (*parsed.words, *parsed.phrases)
         if self._profile != "default":
             keyword = keyword._replace(plain=True)
         elif may_name_days(parsed.text):
             from commonplace.text.asked_times import read_times
 
-            keyword, said = read_times(parsed, keyword, self._analyser, self._today)
+            keyword, texts = read_times(parsed, keyword, self._analyser, self._today)
         query = Query(parsed.text, keyword, " ".join(parsed.words), session_key)
         wide = min(MOST_HITS, limit * self._settings.query.hybrid.candidate_multiplier)
         return Request(
@@ -146,7 +143,7 @@ class Searcher:
             max(limit, wide),
             phrases=parsed.phrases,
             excluded=parsed.excluded,
-            said=said,
+            texts=texts,
             notes=parsed.notes,
             sources=frozenset(sources or ()) | (typed or frozenset()),
         )
@@ -183,8 +180,8 @@ class Searcher:
             from commonplace.search.unknown import UnknownWords
 
             again = partial(search.ask_again, where=where)
-            words = UnknownWords(query, lacking, request.said, self._analyser, again)
-            query, arms, unknown = words.asked_otherwise(arms, request.wide)
+            words = UnknownWords(query, lacking, request.texts, self._analyser, again)
+            query, arms, unknown = words.ask_with_parts(arms, request.wide)
         if not any(arm.kind == "cosine" and arm.found for arm in arms):  # which knows no words
             none = none_of(search.freshness)  # words are counted in all chunks
             notes += tuple(unknown_notes(unknown, none))
@@ -225,8 +222,9 @@ class Searcher:
         Nothing below a folder that could not be read is shown. Where newer hits may say the same as
         those that fold, the backend is asked for them; for more, where folding leaves places empty.
         """
-        compat = self._profile == "compat"
-        above = partial(passing, answer.arms, self._settings.query, min_score, compat=compat)
+        settings, compat = self._settings.query, self._profile == "compat"
+        threshold = Threshold(min_score, settings.min_score)
+        above = partial(passing, answer.arms, settings.hybrid, threshold, compat=compat)
 
         def more(arms: tuple[Arm, ...]) -> list[Candidate]:
             return above(list(filter(freshness.shows, rank(answer._replace(arms=arms)))))
@@ -238,12 +236,11 @@ class Searcher:
 
             check_seen(freshness.hidden, request.where, self._sources, ranked)
         passed = above(shown)
-        left = left_out(len(shown), passed, min_score, self._settings.query.min_score)
-        notes = (*failures_of(ranked), *left)
+        notes = (*failures_of(ranked), *left_out(len(shown), passed, threshold))
         if compat:
             return Chosen(passed, notes)
-        again = neighbours(passed[: request.limit]) if self._settings.query.join else 0
-        if self._settings.query.fold:
+        again = neighbours(passed[: request.limit]) if settings.join else 0
+        if settings.fold:
             folding = Folding(answer.query.keyword, answer.query.text)
             folding.add(passed, limit=request.limit + again)  # others follow those to be joined
             cut_off = any(len(arm.found) >= request.wide for arm in answer.arms)
@@ -254,7 +251,7 @@ class Searcher:
 
                 notes += add_further(folding, further, freshness.shows, more, wanted)
                 passed = folding.folded()
-        if self._settings.query.join and neighbours(passed[: request.limit]):
+        if settings.join and neighbours(passed[: request.limit]):
             from commonplace.search.joining import joined
 
             passed = joined(passed, limit=request.limit)
@@ -286,8 +283,10 @@ class Searcher:
 
 
 def _further(answer: Answer, request: Request) -> FurtherHits | None:
+    if answer.more is None:
+        return None
     united = partial(candidates_of, filters=request.passed_by(answer))
-    return answer.more and FurtherHits(answer.query, request.where, answer.more, united, [])
+    return FurtherHits(answer.query, request.where, answer.more, united, [])
 
 
 def make_searcher(
@@ -307,7 +306,6 @@ def make_searcher(
         return RankerContext(hybrid.vector_weight, hybrid.text_weight, config, partial(permit, id_))
 
     rankers, notes = make_rankers(host, chain_of(settings), RANKERS["default"], context_of)
-    ids, notes = [one.id for one in sources], [*notices, *notes]
 
     def absent(where: Where, until: Deadline, chat: str) -> Sequence[str]:
         if notices or not (where.paths or where.tags):  # notes of a missing source are not seen
@@ -316,19 +314,27 @@ def make_searcher(
 
         return nothing_passes(where, sources, mounts, until, chat)
 
-    given = settings.search, analyser, rankers, ids, clock, notes, settings.workspace, absent
-    return Searcher(*given)
+    return Searcher(
+        settings=settings.search,
+        analyser=analyser,
+        rankers=rankers,
+        sources=[source.id for source in sources],
+        clock=clock,
+        notes=[*notices, *notes],
+        workspace=settings.workspace,
+        absent=absent,
+    )
 
 
 def candidates_of(arms: Sequence[Arm], filters: tuple[str, ...] = ()) -> list[Candidate]:
-    """The union of the arms' hits by chunk, each with what every arm said of it, and ``filters``.
+    """The union of the arms' hits by chunk, each with its score by each arm, and ``filters``.
 
     In order of first appearance, arm by arm; scores are 0 until a ``fuse`` ranker has run.
     """
     found: dict[ChunkId, Candidate] = {}
     for arm in arms:
         for rank_, (chunk, raw, evidence, note, coverage) in enumerate(arm.found, 1):
-            said = ArmScore(
+            arm_score = ArmScore(
                 arm=arm.name,
                 kind=arm.kind,
                 raw=raw,
@@ -338,7 +344,7 @@ def candidates_of(arms: Sequence[Arm], filters: tuple[str, ...] = ()) -> list[Ca
                 coverage=coverage,
             )
             before = known.explain.arms if (known := found.get(chunk.id)) else ()
-            explain = Explanation(arms=(*before, said), filters=filters)
+            explain = Explanation(arms=(*before, arm_score), filters=filters)
             found[chunk.id] = Candidate(chunk, 0.0, explain)
     return list(found.values())
 
@@ -380,7 +386,7 @@ def with_step(
     """``hit`` with a new score, and the step that gave it; ``parts`` say what each arm gave."""
     step = Step(ranker=ranker, before=hit.score, after=score, note=note, parts=parts)
     explain = hit.explain.replace(steps=(*hit.explain.steps, step))
-    return Candidate(hit.chunk, score, explain, hit.similar, hit.earlier, hit.lines)
+    return Candidate(hit.chunk, score, explain, hit.similar, hit.earlier, hit.lines, hit.best)
 
 
 def _missing(ranker: Ranker, context: RankContext) -> list[str]:

@@ -43,7 +43,7 @@ class SharedSearch:
 
     def __init__(self, search: Searched) -> None:
         self._search = search
-        self._without = frozenset((TRANSCRIPTS,))
+        self._hidden_sources = frozenset((TRANSCRIPTS,))
         self._copy()
 
     def update(self) -> None:
@@ -56,11 +56,11 @@ class SharedSearch:
         arms = self._search.ask(query, where=self._narrowed(where), limit=limit)
         self._copy()
         seen = tuple(map(_as_seen, arms))
-        # Conversations of a plugin, of whose source nothing else is found: they take the room.
-        hidden = _sources(arms, "session") - _sources(seen) - self._without
+        # Conversations of a plugin, of whose source nothing else is found: they fill the lists.
+        hidden = _sources(arms, "session") - _sources(seen) - self._hidden_sources
         if not hidden:
             return seen
-        self._without |= hidden
+        self._hidden_sources |= hidden
         return self.ask(query, where=where, limit=limit)
 
     def ask_again(self, query: Query, *, where: Where, limit: int) -> tuple[Arm, ...]:
@@ -74,18 +74,19 @@ class SharedSearch:
 
     def _narrowed(self, where: Where) -> Where:
         paths = (*where.not_paths, *sorted(PRIVATE_PATHS))
-        return where._replace(not_paths=paths, not_sources=where.not_sources | self._without)
+        sources = where.not_sources | self._hidden_sources
+        return where._replace(not_paths=paths, not_sources=sources)
 
 
 def _as_seen(arm: Arm) -> Arm:
-    found = tuple([one for one in arm.found if not is_private(one.chunk.path, one.chunk.trust)])
+    found = tuple([item for item in arm.found if not is_private(item.chunk.path, item.chunk.trust)])
     # Words are counted in all chunks.
     return arm._replace(found=found, unknown=frozenset(), holders=None)
 
 
 def _sources(arms: Iterable[Arm], *trusts: str) -> frozenset[str]:
-    chunks = [one.chunk for arm in arms for one in arm.found]
-    return frozenset([one.source for one in chunks if not trusts or one.trust in trusts])
+    chunks = [item.chunk for arm in arms for item in arm.found]
+    return frozenset([chunk.source for chunk in chunks if not trusts or chunk.trust in trusts])
 
 
 def _unnamed(fresh: Freshness) -> Freshness:

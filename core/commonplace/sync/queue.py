@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from commonplace.errors import CallerError, DeadlineExceededError, MemoryClosedError
 from commonplace.model.tuples import NamedTuple
-from commonplace.resilience.deadline import LOOK_SECONDS, NEVER
+from commonplace.resilience.deadline import NEVER, POLL_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -132,8 +132,8 @@ class SyncQueue:
                         return self.running
                 if until.expired:
                     raise DeadlineExceededError("another sync took longer than was waited for")
-                look = LOOK_SECONDS if until.cancellable else threading.TIMEOUT_MAX
-                self._changed.wait(min(until.remaining(), look))
+                interval = POLL_SECONDS if until.cancellable else threading.TIMEOUT_MAX
+                self._changed.wait(min(until.remaining(), interval))
         return None
 
     def _leads(self, call: _Call) -> bool:

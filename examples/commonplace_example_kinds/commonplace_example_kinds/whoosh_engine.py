@@ -30,8 +30,8 @@ from commonplace.plugin import (
     make_analyser,
     make_private_folder,
     matches_terms,
-    passing,
     plan_changes,
+    where_filter,
 )
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ class WhooshEngine:
     ) -> tuple[Arm, ...]:
         """One arm: what Whoosh finds of the words, then phrases and filters, in order."""
         deadline.check("the search")
-        asked, passes = query.keyword, passing(where)
+        asked, passes = query.keyword, where_filter(where)
         hits = []
         with self._searcher() as searcher:
             words = Or([Term("words", token) for token in asked.should])

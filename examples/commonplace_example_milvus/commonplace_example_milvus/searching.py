@@ -16,8 +16,8 @@ from commonplace.plugin import (
     embedding_text,
     hit_order,
     matches_terms,
-    passing,
     term_counts,
+    where_filter,
 )
 from commonplace_example_milvus.database import MOST_RANKED
 from commonplace_example_milvus.rows import (
@@ -142,7 +142,7 @@ def _live(catalogue: Catalogue) -> tuple[Build | None, dict[int, Entry]]:
 
 def _passing(where: Where, documents: dict[int, Entry]) -> set[int]:
     """The versions of the documents that pass: Milvus cannot match globs."""
-    passes = passing(where)
+    passes = where_filter(where)
     return {
         version
         for version, entry in documents.items()

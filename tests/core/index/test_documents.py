@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from commonplace.files.roots import FileStamp
-from commonplace.index.documents import DocumentProcessor
+from commonplace.index.documents import DocumentProcessor, with_unreadable
 from commonplace.index.planning import Plan, is_unsettled
 from commonplace.model.chunks import AppendDocument, PutDocument, TouchDocument
 from commonplace.model.documents import (
@@ -168,13 +168,14 @@ def test_what_of_a_plan_cannot_be_read_is_named_before_any_of_it_is_done() -> No
     reason = (REF.path, "Input/output error")
     for before, remaining in ((None, 0), (old, 1), (old._replace(stamp=STAMP), 1)):
         plan = Plan(((REF, before),), (), 0, 0)
-        looked = plan.looked(SyncReport(remaining=1), {"log": made.log})
-        assert (looked.unreadable, looked.remaining) == ((), 1)
+        sources = {"log": made.log}
+        report = with_unreadable(SyncReport(remaining=1), plan, sources)
+        assert (report.unreadable, report.remaining) == ((), 1)
         made.log.breaks = True
-        looked = plan.looked(SyncReport(remaining=1), {"log": made.log})
+        report = with_unreadable(SyncReport(remaining=1), plan, sources)
         changed = before is None or before.stamp != STAMP
-        assert looked.unreadable == ((reason,) if changed else ())
-        assert looked.remaining == remaining
+        assert report.unreadable == ((reason,) if changed else ())
+        assert report.remaining == remaining
         made.log.breaks = False
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from commonplace.errors import DeadlineExceededError, UnavailableError
 from commonplace.resilience.bounded_call import Worker, from_signal
-from commonplace.resilience.deadline import LOOK_SECONDS, NEVER, Deadline
+from commonplace.resilience.deadline import NEVER, POLL_SECONDS, Deadline
 
 
 def test_what_comes_back_in_time_is_handed_on() -> None:
@@ -60,7 +60,7 @@ def test_a_call_that_is_cancelled_is_given_up() -> None:
     ended, cancelled = threading.Event(), threading.Event()
 
     def given_up(event: threading.Event, seconds: float) -> bool:
-        assert seconds <= LOOK_SECONDS
+        assert seconds <= POLL_SECONDS
         cancelled.set()
         return event.is_set()
 

@@ -10,7 +10,7 @@ import pytest
 
 from commonplace.errors import DeadlineExceededError, IndexBusyError
 from commonplace.resilience.bounded_call import Worker
-from commonplace.resilience.deadline import LOOK_SECONDS, NEVER, Deadline
+from commonplace.resilience.deadline import NEVER, POLL_SECONDS, Deadline
 
 
 def test_what_is_cancelled_has_no_time_left_and_neither_has_what_was_made_of_it() -> None:
@@ -34,7 +34,7 @@ def test_a_pause_ends_when_it_is_cancelled() -> None:
     assert slept == [7.0]
     slept.clear()
     Deadline(inf, cancelled=lambda: len(slept) == 3).pause(7.0, slept.append)
-    assert slept == [LOOK_SECONDS] * 3
+    assert slept == [POLL_SECONDS] * 3
     slept.clear()
     Deadline(inf, cancelled=lambda: False).pause(0.25, slept.append)
     assert sum(slept) == pytest.approx(0.25)

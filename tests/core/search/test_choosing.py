@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.model.search import ArmKind, ArmScore, Candidate, Explanation, StoredChunk
-from commonplace.search.choosing import Folding, above, above_as_original
+from commonplace.search.choosing import Folding, Threshold, above, above_as_original
 from commonplace.text.analyse import make_analyser
 from commonplace.text.query import parse_query
 
@@ -25,22 +25,23 @@ def scored(score: float, *kinds: ArmKind, raw: float | None = None) -> Candidate
 
 def test_without_a_threshold_only_what_vectors_alone_found_needs_a_cosine() -> None:
     weak = scored(0.1, "bm25")
-    assert above([weak], configured=None, asked=None) == [weak]
+    assert above([weak], None) == [weak]
     far, near = scored(0.5, "cosine", raw=0.34), scored(0.1, "cosine", raw=0.35)
-    assert above([far, near], configured=None, asked=None) == [near]
+    assert above([far, near], None) == [near]
     both = scored(0.1, "cosine", "bm25")
-    assert above([both], configured=None, asked=None) == [both]
+    assert above([both], None) == [both]
 
 
 @pytest.mark.parametrize(
-    "given", [{"configured": 0.5, "asked": None}, {"configured": 0.0, "asked": 0.5}]
+    "threshold",
+    [Threshold(requested=None, configured=0.5), Threshold(requested=0.5, configured=0.0)],
 )
 def test_a_threshold_holds_for_all_in_the_file_and_on_the_call(
-    given: dict[str, float | None],
+    threshold: Threshold,
 ) -> None:
     strong = scored(0.5, "bm25")
     weak = [scored(0.3, "bm25"), scored(0.4, "cosine")]
-    assert above([strong, *weak], **given) == [strong]
+    assert above([strong, *weak], threshold.least) == [strong]
 
 
 def test_compat_relaxes_as_the_original_does() -> None:
@@ -50,8 +51,11 @@ def test_compat_relaxes_as_the_original_does() -> None:
         scored(0.2, "cosine"),
     )
 
-    def passing(*hits: Candidate, kinds: set[ArmKind], asked: float | None = None) -> list[float]:
-        passed = above_as_original(hits, kinds, configured=0.35, asked=asked, weights=(1.4, 0.6))
+    def passing(
+        *hits: Candidate, kinds: set[ArmKind], requested: float | None = None
+    ) -> list[float]:
+        threshold = Threshold(requested, configured=0.35)
+        passed = above_as_original(hits, kinds, threshold, weights=(1.4, 0.6))
         return [hit.score for hit in passed]
 
     assert passing(strong, keyword, kinds={"bm25", "cosine"}) == [0.6]
@@ -62,14 +66,13 @@ def test_compat_relaxes_as_the_original_does() -> None:
     # An engine's own ranking passes whole, apart from what the call asks for.
     engine = scored(0.1, "opaque")
     assert passing(engine, kinds={"opaque"}) == [0.1]
-    assert passing(engine, kinds={"opaque"}, asked=0.2) == []
+    assert passing(engine, kinds={"opaque"}, requested=0.2) == []
 
 
 def test_compat_takes_0_with_a_negative_cosine_for_less() -> None:
     zero, below = scored(0.0, "cosine", raw=0.0), scored(0.0, "cosine", raw=-0.5)
-    passed = above_as_original(
-        [zero, below], {"cosine"}, configured=0.0, asked=None, weights=(0.7, 0.3)
-    )
+    threshold = Threshold(requested=None, configured=0.0)
+    passed = above_as_original([zero, below], {"cosine"}, threshold, weights=(0.7, 0.3))
     assert passed == [zero]
 
 
@@ -334,6 +337,6 @@ def test_the_lines_with_words_are_those_in_which_a_word_of_the_query_begins(
     folding = Folding(ANALYSER.query(parse_query(f"port 端口 {query}")))
     lines = text.split("\n")
     starts = accumulate((len(line) + 1 for line in lines), initial=0)
-    alone = [folding._lines_with_words(line).get(0) for line in lines]
-    expected = {start: held for start, held in zip(starts, alone, strict=False) if held}
-    assert folding._lines_with_words(text) == expected
+    alone = [folding._words_by_line(line).get(0) for line in lines]
+    expected = {start: words for start, words in zip(starts, alone, strict=False) if words}
+    assert folding._words_by_line(text) == expected

@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Literal
 
 from attrs import field, frozen
 
-from commonplace.model.search import Arm, Candidate, Found, KeywordQuery, Query, StoredChunk
+from commonplace.model.search import (
+    Arm,
+    Candidate,
+    Explanation,
+    Found,
+    KeywordQuery,
+    Query,
+    StoredChunk,
+)
 from commonplace.plugin import RankContext
 from commonplace.search.search import candidates_of, rank, with_step
 
@@ -63,6 +71,20 @@ def test_each_step_starts_where_the_one_before_ended() -> None:
     befores = [step.before for step in ranked.explain.steps]
     afters = [step.after for step in ranked.explain.steps]
     assert befores == [0.0, *afters[:-1]]
+
+
+def test_a_step_changes_the_score_and_the_explanation_alone() -> None:
+    hit = Candidate(
+        chunk(1),
+        0.5,
+        Explanation(),
+        similar=(chunk(2),),
+        earlier=("8402 (2026-10-02)",),
+        lines=(1, 1),
+        best=(1, 1),
+    )
+    stepped = with_step(hit, "a", 0.25)
+    assert stepped == hit._replace(score=0.25, explain=stepped.explain)
 
 
 def test_a_ranker_whose_need_is_not_met_is_skipped_and_says_so() -> None:

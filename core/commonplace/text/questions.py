@@ -29,34 +29,34 @@ hadn hasn haven isn shouldn wasn weren won wouldn
 # Words of one language that mean something in another, or to a machine (son, sin, die, os, num),
 # are left out: there is no telling which language a query is in.
 _SPANISH = """
-al como cual cuando de del desde donde el ella ellos en entre es esa ese eso esta este esto fue ha
-la las le lo los más mi muy nos para pero por porque que qué quien se ser si sobre también te
-tiene un una uno y ya yo cómo cuál cuándo dónde está quién hemos había somos eres cuánto cuánta
-cuántos cuántas cuáles quiénes fueron hasta tengo tienen tenemos puedo puede podemos nuestra
-nuestro
+al como cual cuando cuál cuáles cuándo cuánta cuántas cuánto cuántos cómo de del desde donde dónde
+el ella ellos en entre eres es esa ese eso esta este esto está fue fueron ha había hasta hemos la
+las le lo los mi muy más nos nuestra nuestro para pero podemos por porque puede puedo que quien
+quién quiénes qué se ser si sobre somos también te tenemos tengo tiene tienen un una uno y ya yo
 """
 _PORTUGUESE = """
-ao aos com da das dele dela do e ela ele em essa esse está eu foi isso isto já mais mas na nas não
-nos numa o onde ou para pela pelo por qual quando que quem são se sem ser seu sua só também tem um
-uma você à estão estava quanto quanta quantos quantas quais foram temos tenho minha minhas meu
-meus nós posso pode até às
+ao aos até com da das de dela dele do e ela ele em essa esse estava está estão eu foi foram isso
+isto já mais mas meu meus minha minhas na nas nos numa não nós o onde ou para pela pelo pode por
+posso quais qual quando quanta quantas quanto quantos que quem se sem ser seu sua são só também
+tem temos tenho um uma você à às
 """
 _FRENCH = """
-au aux avec ce ces cette dans des du elle et être ils je le les leur lui mais même ne nous où qu
-que quel quelle qui sera ses sont très tu un une vos votre vous combien avons avez avait étaient
-était quand quels quelles pourquoi
+au aux avait avec avez avons ce ces cette combien dans des du elle et ils je la le les leur lui
+mais même ne nous où pourquoi qu quand que quel quelle quelles quels qui sera ses sont très tu un
+une vos votre vous étaient était être
 """
 _GERMAN = """
-aber auch auf aus bei dass dein deine dem den der des durch ein eine einem einen einer eines für
-haben ich ihr ihre ihren ist kann können mein meine meinem meinen meiner nach nicht noch nur oder
-sein seine seinen sich sie sind sollte über und uns unser unsere unseren vom von vor wann warum
-welche welchem welchen welcher welches wenn wer werden wie wir wird wo wurde wurden zu zum zur
-bist darf dich gibt habe hast hatte hatten mich müssen muss ohne seit sollen viel wem wen wieso
-wieviel
+aber auch auf aus bei bist darf dass dein deine dem den der des dich durch ein eine einem einen
+einer eines für gibt habe haben hast hatte hatten ich ihr ihre ihren ist kann können mein meine
+meinem meinen meiner mich muss müssen nach nicht noch nur oder ohne sein seine seinen seit sich
+sie sind sollen sollte und uns unser unsere unseren viel vom von vor wann warum welche welchem
+welchen welcher welches wem wen wenn wer werden wie wieso wieviel wir wird wo wurde wurden zu zum
+zur über
 """
 _ITALIAN = """
-agli alla alle anche cosa dal dalla degli dei della delle dello dove gli ha hanno il nel nella
-nelle perché quale quali quanto questa queste questi questo sono sul sulla è abbiamo quanti quante
+abbiamo agli al alla alle anche cosa dal dalla degli dei del della delle dello dove gli ha hanno
+il la le lo ma nel nella nelle perché quale quali quante quanti quanto questa queste questi questo
+se sono sul sulla un una è
 """
 _DUTCH = """
 aan bij deze dit een heeft het hoe hun ik maar mijn naar niet onze ook uit voor waar wanneer wat
@@ -67,11 +67,11 @@ att de det där eller ett fra från för hur hva hvad hvem hvilke hvilken hvorda
 inte jag jeg med mig när når och og är
 """
 _RUSSIAN = """
-а без был была были было быть в вы где да для до его ее её если есть же за и из или их к как какая
-какие какой когда кто ли мне мы на не него нет но о об он она они от по при с так там то только ты
-у что чтобы эта эти это этот я вам вас ваш ему ей ещё еще зачем им ими какого какое каком каким
-каких какую кем кого кому куда меня мной мое моё моего моей мои мой моя можно над нам нас наш наша
-нужно откуда под почему сколько тоже уже чего чей чем чему через во со
+а без был была были было быть в вам вас ваш во вы где да для до его ее ей ему если есть еще ещё её
+же за зачем и из или им ими их к как какая какие каким каких какого какое какой каком какую кем
+когда кого кому кто куда ли меня мне мной мое моего моей можно мои мой моя моё мы на над нам нас
+наш наша не него нет но нужно о об он она они от откуда по под почему при с сколько со так там то
+тоже только ты у уже чего чей чем чему через что чтобы эта эти это этот я
 """
 _ARABIC = """
 أن أو إلى إن التي الذي ثم عن على في قد كان كانت كل كما كيف لا لم لماذا ما متى مع من هذا هذه هل
@@ -101,12 +101,13 @@ def stop_words_of(texts: Sequence[str]) -> Collection[str]:
     capitals = set[str]()
     if not (text.islower() or text.isupper()):
         capitals = {word.lower() for word in _CAPITALS(text)} - _OPERATORS
-    words = set(text.lower().split()) - capitals
+    words = {word.strip(_MARKS_BESIDE) for word in text.lower().split()} - capitals
     languages = _stop_words_by_language().items()
     found = next((stop for only, stop in languages if not only.isdisjoint(words)), STOP_WORDS)
     return found - capitals if capitals else found
 
 
+_MARKS_BESIDE = ".,;:!?¿¡\"'()"
 _CAPITALS = re.compile(r"\b[A-Z]{2,}\b").findall
 _OPERATORS = frozenset(("and", "or", "not"))
 """What is written in capitals for other engines."""
@@ -116,7 +117,7 @@ _OPERATORS = frozenset(("and", "or", "not"))
 def _stop_words_by_language() -> dict[frozenset[str], frozenset[str]]:
     """The stop words of a query in a language, by the words of that language alone."""
     lists = _ENGLISH, _SPANISH, _PORTUGUESE, _FRENCH, _GERMAN, _ITALIAN, _DUTCH, _SCANDINAVIAN
-    lists_with = Counter(word for listed in lists for word in listed.split())
+    lists_with = Counter(word for listed in lists for word in set(listed.split()))
     return {
         frozenset(word for word in listed.split() if lists_with[word] == 1): (
             STOP_WORDS.union(beside_others.split())
@@ -142,7 +143,6 @@ _NOW_PHRASES = (
     *("지금", "현재", "요즘", "최신", "최근"),
 )
 _LONGEST_QUESTION = 80
-_MARKS_BESIDE = ".,;:!?¿¡\"'()"
 
 
 def words_of_now(text: str) -> list[str]:

@@ -253,12 +253,11 @@ from commonplace.text.facts import successor_in as successor_in
 from commonplace.text.facts import superseded_in as superseded_in
 from commonplace.text.facts import value_of as value_of
 from commonplace.text.facts import without_aside as without_aside
-from commonplace.text.instructions import instruction_in as instruction_in
 from commonplace.text.languages import MARKS as MARKS
-from commonplace.text.languages import STOP_WORDS as STOP_WORDS
-from commonplace.text.languages import words_of_now as words_of_now
 from commonplace.text.notes import note_facts as note_facts
 from commonplace.text.query import parse_query as parse_query
+from commonplace.text.questions import STOP_WORDS as STOP_WORDS
+from commonplace.text.questions import words_of_now as words_of_now
 from commonplace.text.redaction import PEM_BEGIN as PEM_BEGIN
 from commonplace.text.redaction import PEM_END as PEM_END
 from commonplace.text.redaction import looks_random as looks_random
@@ -280,6 +279,7 @@ from commonplace.tools.tracing import settings_fingerprint as settings_fingerpri
 from commonplace.writing.entries import superseded as superseded
 from commonplace.writing.notefile import read_note as read_note
 from commonplace.writing.notefile import split_lines as split_lines
+from commonplace.writing.screening import instruction_in as instruction_in
 from commonplace.writing.writer import Writer as Writer
 
 __all__: list[str]  # noqa: PYI035  # all that is imported here

@@ -187,7 +187,7 @@ def _without_instructions(texts: Sequence[str]) -> list[str]:
 
     Two neighbours are read together too: what they say may be split between them.
     """
-    from commonplace.text.instructions import instruction_in
+    from commonplace.writing.screening import instruction_in
 
     kept: list[str] = []
     for text in texts:

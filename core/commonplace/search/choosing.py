@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from commonplace.errors import counted
 from commonplace.model.search import Candidate, Step, newest_first
 from commonplace.model.tuples import NamedTuple
-from commonplace.text.languages import FORMS_OF, asks_for_several, english_levels
+from commonplace.text.languages import FORMS_OF, english_levels
+from commonplace.text.questions import asks_for_several
 from commonplace.text.tokens import accented_letters
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from commonplace.errors import DeclinedError, UnavailableError, reason_of
 from commonplace.model.search import KeywordQuery, UnknownWord
-from commonplace.text.languages import STOP_WORDS, english_levels
+from commonplace.text.languages import english_levels
+from commonplace.text.questions import STOP_WORDS
 from commonplace.text.tokens import has_unspaced, identifier_parts
 
 if TYPE_CHECKING:

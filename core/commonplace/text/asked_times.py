@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from commonplace.text.dates import DAY_OF_MONTH, IN_SOME_DAYS, LAST_WEEKDAY
 from commonplace.text.days import days_of_times, times_of, without
-from commonplace.text.languages import STOP_WORDS
 from commonplace.text.query import ParsedQuery
+from commonplace.text.questions import STOP_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -43,7 +43,7 @@ vorgestern
 avant-?hier
 anteayer antier antes-de-ayer
 altro-ieri
-anteontem
+anteontem antes-de-ontem
 позавчера
 前天 一昨日 おととい
 그저께 그제 엊그제
@@ -64,7 +64,7 @@ amanhã
 """,
     -2: """
 (?:the-)?day-after-tomorrow übermorgen après-demain pasado-mañana dopodomani послезавтра
-后天 後天 明後日 あさって 모레
+depois-de-amanhã 后天 後天 明後日 あさって 모레
 """,
 }
 WEEKS_AGO = {
@@ -72,26 +72,27 @@ WEEKS_AGO = {
 this-?week
 {_THIS_G}-woche
 cette-semaine
-esta-semana
+[dn]?esta-semana
 questa-settimana
 на-этой-неделе
 本[周週] [这這][周週] [这這][个個]?(?:星期|礼拜|禮拜) 今週
-이번-?주
+이번-?주 금주
 สัปดาห์นี้
 """,
     1: f"""
 last-?week
 {_LAST_G}-woche
 (?:la-)?semaine-(?:dernière|passée)
-(?:la-)?semana-pasada (?:la-)?pasada-semana
+(?:la-)?semana-pasada (?:la-)?pasada-semana (?:l?a-)?última-semana
 (?:la-)?(?:settimana-scorsa|scorsa-settimana)
 semana-passada
-(?:на-)?прошлой-неделе
+(?:на-)?прошл(?:ой-неделе|ая-неделя|ую-неделю)
 上[周週] 上[个個]?(?:星期|礼拜|禮拜) 先週
 지난-?주 저번-?주
 สัปดาห์(?:ที่แล้ว|ก่อน)
 """,
-    2: "(?:the-)?week-before-last vorletzte[rn]?-woche 上上[周週] 先々週 지지난-?주",
+    2: "(?:the-)?week-before-last vorletzte[rn]?-woche 上上[周週] 先々週 지지난-?주 "
+    "semana-retrasada (?:на-)?позапрошлой-неделе",
     -1: f"""
 next-week
 {_NEXT_G}-woche
@@ -107,27 +108,34 @@ próxima-semana semana-que-vem
 }
 WEEKENDS_AGO = {
     0: f"this-weekend am-wochenende {_THIS_G}-wochenende ce-week-?end este-fin-de-semana "
-    "questo-fine-settimana [这這本][个個]?周末 今週末 이번-?주말",
+    "este-finde questo-fine-settimana [这這本][个個]?周末 今週末 이번-?주말 "
+    "(?:в-эти-выходные|на-этих-выходных)",
     1: f"last-weekend {_LAST_G}-wochenende (?:le-)?week-?end-(?:dernier|passé) "
     "(?:el-)?fin-de-semana-pasado (?:lo-)?scorso-fine-settimana fim-de-semana-passado "
-    "上[个個]?周末 先週末 지난-?주말",
+    "(?:el-)?finde-pasado 上[个個]?周末 先週末 지난-?주말 "
+    "(?:в-прошлые-выходные|на-прошлых-выходных)",
     -1: f"next-weekend {_NEXT_G}-wochenende (?:le-)?week-?end-prochain 下[个個]?周末 来週末 "
-    "(?:el-)?próximo-fin-de-semana 다음-?주말",
+    "(?:el-)?próximo-fin(?:de|-de-semana) 다음-?주말 "
+    "(?:в-следующие-выходные|на-следующих-выходных)",
 }
 MONTHS_AGO = {
     0: f"this-?month {_THIS_G}-monat ce-mois-?ci ce-mois este-mes questo-mese este-mês "
-    "в-этом-месяце 本月 [这這][个個]?月 今月 이번-?달 เดือนนี้",
+    "в-этом-месяце 本月 [这這][个個]?月 今月 이번-?달 이달 เดือนนี้",
     1: f"last-?month {_LAST_G}-monat (?:le-)?mois-(?:dernier|passé) (?:el-)?mes-pasado "
     "(?:il-)?mese-scorso (?:lo-)?scorso-mese mês-passado (?:в-)?прошлом-месяце "
     "上[个個]?月 先月 지난-?달 저번-?달 เดือนที่แล้ว เดือนก่อน",
     2: "(?:the-)?month-before-last 上上[个個]?月 先々月",
     -1: f"next-month {_NEXT_G}-monat (?:le-)?mois-prochain (?:el-)?próximo-mes mes-que-viene "
-    "(?:il-)?mese-prossimo próximo-mês (?:в-)?следующем-месяце 下[个個]?月 来月 다음-?달",
+    "(?:il-)?mese-prossimo próximo-mês mês-que-vem (?:в-)?следующем-месяце "
+    "下[个個]?月 来月 다음-?달 내달",
 }
 QUARTERS_AGO = {
-    0: f"this-quarter {_THIS_G}-quartal ce-trimestre este-trimestre 本季度 [这這][个個]季度",
-    1: f"last-quarter {_LAST_G}-quartal trimestre-dernier trimestre-pasado 上[个個]?季度",
-    -1: f"next-quarter {_NEXT_G}-quartal trimestre-prochain próximo-trimestre 下[个個]?季度",
+    0: f"this-quarter {_THIS_G}-quartal ce-trimestre este-trimestre 本季度 [这這][个個]季度 "
+    "今四半期 이번-?분기 в-этом-квартале",
+    1: f"last-quarter {_LAST_G}-quartal trimestre-dernier trimestre-pasado 上[个個]?季度 "
+    "前四半期 先四半期 지난-?분기 (?:в-)?прошлом-квартале",
+    -1: f"next-quarter {_NEXT_G}-quartal trimestre-prochain próximo-trimestre 下[个個]?季度 "
+    "来四半期 다음-?분기 (?:в-)?следующем-квартале",
 }
 YEARS_AGO = {
     0: f"this-?year {_THIS_G}-jahr cette-année este-año quest['’]anno este-ano в-этом-году "
@@ -277,7 +285,7 @@ SINCE = rf"""
 (?:最近|过去|過去|近|直近|ここ|この){_C}{_W}[间間]?
 (?:최근|지난)-?{_C}-?{_W}(?:간|동안)?
 """
-PAST = f"(?:the-)?past-{_U}"
+PAST = f"(?:the-)?past-{_U} за-последн(?:юю|ий)-{_U}"
 # So many days, weeks, months or years from today: (number, unit).
 AHEAD = rf"""
 in-{_N}-{_U} {_N}-{_U}-from-now

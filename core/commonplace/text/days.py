@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 from commonplace.text.dates import ASKED, KEPT, RELATIVE, seen_from
 from commonplace.text.day_spans import Time, narrowed, refined
 from commonplace.text.day_words import BARE_WEEKDAY, WEEKDAYS
-from commonplace.text.languages import SEEN, STOP_WORDS
+from commonplace.text.languages import SEEN
+from commonplace.text.questions import STOP_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

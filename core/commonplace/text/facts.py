@@ -320,8 +320,9 @@ def _identifiers() -> re.Pattern[str]:
 
 _TIME = r"\d{1,2}:\d{2}(?::\d{2})?"
 _WHEN = re.compile(rf"\A\W*(?:\d{{4}}-\d{{2}}-\d{{2}}(?:[ T]{_TIME})?|{_TIME})\W+")
-_NOW = re.compile(r"\b(?:now|currently)\b", re.IGNORECASE)
+_NOW = "now", "currently", "jetzt", "maintenant", "ahora", "agora", "adesso", "теперь", "сейчас"
 _DIGITS = re.compile(r"\d+(?:[.,:/-]\d+)*")
+_ITEM = ("- ", "* ", "+ ")
 
 
 @lru_cache(maxsize=2_048)  # what was found is found again: some 2 MB
@@ -336,21 +337,20 @@ def without_value(line: str) -> tuple[Fact, str]:
     from commonplace.text.tokens import has_unspaced
 
     text = plain_line(line)
-    if "now" in (lower := text.lower()) or "currently" in lower:
-        text = _NOW.sub("", text)
-    if when := _WHEN.match(text):
-        text = text[when.end() :]
+    if any(map(text.lower().__contains__, _NOW)):
+        text = re.sub(rf"(?i)\b(?:{'|'.join(_NOW)})\b", "", text)
+    text = text[when.end() :] if (when := _WHEN.match(text)) else text
     if has_unspaced(text):
         from commonplace.text.unspaced import statement_of_unspaced
 
-        if (named := statement_of_unspaced(text)) is not None:
+        listed = line.lstrip().startswith(_ITEM)
+        if (named := statement_of_unspaced(text, listed=listed)) is not None:
             return named
         return (_DIGITS.sub("0", text).casefold(),), " ".join(_DIGITS.findall(text))
     text = _valued().sub(r"\1", text)
     if (stated := statement_of(text) or _short_statement(line, text)) is not None:
         return stated
-    value = _value_in(text) if _DIGIT.search(text) else None
-    if value is None:
+    if not _DIGIT.search(text) or (value := _value_in(text)) is None:
         return _tokens(text), ""
     return (_tokens(text[: value.start()]), _tokens(text[value.end() :])), value[0]
 
@@ -383,18 +383,17 @@ def _valued() -> re.Pattern[str]:
 
 def _short_statement(line: str, text: str) -> tuple[Fact, str] | None:
     """What an item of a list states, with up to three words about a colon each: "On call: Ana"."""
-    if not line.lstrip().startswith(("- ", "* ", "+ ")) or "**" in line:  # a speaker
+    if not line.lstrip().startswith(_ITEM) or "**" in line:  # a speaker
         return None
     subject, colon, value = text.partition(": ")
     words = tuple(map(str.casefold, _WORDS(subject)))
-    if not colon or not 0 < len(words) <= _SHORT or not 0 < len(_WORDS(value)) <= _SHORT:
-        return None
-    return ("name", words), value.rstrip(" .!")
+    short = 0 < len(words) <= _SHORT and 0 < len(_WORDS(value)) <= _SHORT
+    return (("name", words), value.rstrip(" .!")) if colon and short else None
 
 
 def own_words(text: str) -> set[str]:
     """The words that say what ``text`` is about, if they are two at least; else none."""
-    from commonplace.text.languages import STOP_WORDS
+    from commonplace.text.questions import STOP_WORDS
 
     own = {word.casefold() for word in _WORDS(text) if not word.isdigit()} - STOP_WORDS
     return own if len(own) >= _OWN_WORDS else set()

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable
 
 RADICALS = "\u2e80-\u2fd5"
 """Han radicals: symbols to Unicode, but text copied from a PDF has them in place of letters."""
@@ -79,7 +79,23 @@ _ENDINGS = {"en": 2, "er": 2, "es": 2, "em": 2, "ln": 1, "rn": 1} | dict.fromkey
 _SHORTEST = 5
 
 
-def without_ending(stem: str) -> str:
+def latin_stem(word: str, english: Callable[[str], str]) -> str:
+    """The stem of ``word``, in lower case and ASCII, by the stemmer ``english`` and by its ending.
+
+    German "Preis" is "prei" to that stemmer, and "Preise" is "preis": an s behind what is no
+    frequent stem of English goes, too.
+    """
+    stem = english(word)
+    while stem not in english_levels():
+        bare = _without_ending(stem)
+        shorter = english(bare)
+        if shorter == stem or (bare == stem and stem[-1] != "s"):
+            break
+        stem = shorter
+    return stem
+
+
+def _without_ending(stem: str) -> str:
     """``stem`` without an ending of a European language; the frequent words of English keep theirs.
 
     (nDCG@10 of titles against the texts below them, in nine languages: +.02 in the mean, and the
@@ -162,90 +178,13 @@ def _is_hash(word: str) -> bool:
     return _HEXADECIMAL.issuperset(word) and not (word.isalpha() or word.isdecimal())
 
 
-# Articles, pronouns, prepositions, auxiliaries, words of asking, and what an apostrophe leaves.
-_ENGLISH = """
-a about above after again all also am an and any are as at be because been before being below
-between both but by can could did do does doing down during each every few for from further get
-got had has have having he her here hers herself him himself his how i if in into is it its
-itself just know let like many may me might more most much must my myself no nor not of off on
-once only or other our ours ourselves out over own please same shall she should so some such
-tell than that the their theirs them themselves then there these they think this those through
-to too under until up us very want was we were what when where which while who whom whose why
-will with would you your yours yourself yourselves d ll m re s t ve aren couldn didn doesn don
-hadn hasn haven isn shouldn wasn weren won wouldn
-"""
-# Words of one language that mean something in another, or to a machine (son, sin, die, os, num),
-# are left out: there is no telling which language a query is in.
-_SPANISH = """
-al como cual cuando de del desde donde el ella ellos en entre es esa ese eso esta este esto fue
-ha la las le lo los más mi muy nos para pero por porque que qué quien se ser si sobre también te
-tiene un una uno y ya yo cómo cuál cuándo dónde está quién
-"""
-_PORTUGUESE = """
-ao aos com da das dele dela do e ela ele em essa esse está eu foi isso isto já mais mas na nas
-não nos numa o onde ou para pela pelo por qual quando que quem são se sem ser seu sua só também
-tem um uma você à
-"""
-_FRENCH = """
-au aux avec ce ces cette dans des du elle et être ils je le les leur lui mais même ne nous où qu
-que quel quelle qui sera ses sont très tu un une vos votre vous
-"""
-_GERMAN = """
-aber auch auf aus bei dass dein deine dem den der des durch ein eine einem einen einer eines für
-haben ich ihr ihre ihren ist kann können mein meine meinem meinen meiner nach nicht noch nur oder
-sein seine seinen sich sie sind sollte über und uns unser unsere unseren vom von vor wann warum
-welche welchem welchen welcher welches wenn wer werden wie wir wird wo wurde wurden zu zum zur
-"""
-_ITALIAN = """
-agli alla alle anche cosa dal dalla degli dei della delle dello dove gli ha hanno il nel nella nelle
-perché quale quali quanto questa queste questi questo sono sul sulla è
-"""
-_DUTCH = """
-aan bij deze dit een heeft het hoe hun ik maar mijn naar niet onze ook uit voor waar wanneer wat
-welke werd wij worden wordt zijn
-"""
-_SCANDINAVIAN = """
-att de det där eller ett fra från för hur hva hvad hvem hvilke hvilken hvordan hvornår icke ikke
-inte jag jeg med mig när når och og är
-"""
-_RUSSIAN = """
-а без был была были было быть в вы где да для до его ее её если есть же за и из или их к как
-какая какие какой когда кто ли мне мы на не него нет но о об он она они от по при с так там то
-только ты у что чтобы эта эти это этот я
-"""
-_ARABIC = """
-أن أو إلى إن التي الذي ثم عن على في قد كان كانت كل كما كيف لا لم لماذا ما متى مع من هذا هذه هل
-هنا هو هي و ولا يا
-"""
-_EUROPEAN = f"{_SPANISH}{_PORTUGUESE}{_FRENCH}{_GERMAN}{_ITALIAN}{_DUTCH}{_SCANDINAVIAN}"
-
-STOP_WORDS = frozenset(f"{_ENGLISH}{_EUROPEAN}{_RUSSIAN}{_ARABIC}".split())
-"""Words that say nothing, in whichever language of these a text may be."""
-
-ONLY_GERMAN = frozenset(_GERMAN.split()).difference(
-    f"{_ENGLISH}{_SPANISH}{_PORTUGUESE}{_FRENCH}{_ITALIAN}{_DUTCH}{_SCANDINAVIAN}".split()
-)
-"""Those that show that a query is German."""
-
-_GERMAN_BESIDE_OTHERS = """
-am als an das die du er hat im man mit um war was
-"""
-STOP_WORDS_OF_GERMAN = STOP_WORDS.union(_GERMAN_BESIDE_OTHERS.split())
-"""Those of a query that is German: with the words that mean something in English."""
-
-
-def stop_words_of(words: Collection[str]) -> Collection[str]:
-    """The stop words of a query of ``words``, in lower case."""
-    return STOP_WORDS if ONLY_GERMAN.isdisjoint(words) else STOP_WORDS_OF_GERMAN
-
-
 _IRREGULAR_LISTED = """
 becom:became begin:began,begun bend:bent bite:bitten bleed:bled blow:blew,blown break:broke,broken
 bring:brought build:built burn:burnt buy:bought catch:caught child:children choos:chose,chosen
 come:came creep:crept deal:dealt dig:dug draw:drew,drawn dream:dreamt drink:drank,drunk
 drive:drove,driven eat:ate,eaten fall:fell,fallen feed:fed feel:felt fight:fought
 fli:flew,flown foot:feet forbid:forbade,forbidden forget:forgot,forgotten forgiv:forgave,forgiven
-freez:froze,frozen get:got,gotten give:gave,given go:went,gone goos:geese grow:grew,grown
+freez:froze,frozen get:got,gotten give:gave,given go:went,gone goo:geese grow:grew,grown
 half:halves hang:hung hear:heard hide:hid,hidden hold:held keep:kept kneel:knelt knife:knives
 know:knew,known lay:laid lead:led lean:leant learn:learnt leav:left lend:lent light:lit lose:lost
 make:made man:men mean:meant meet:met mous:mice pay:paid person:people ride:rode,ridden
@@ -286,82 +225,26 @@ def sought(wanted: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
     return wide, wanted.difference(wide, words, [""]).union(needles)
 
 
-_NOW_LISTED = """
-now nowadays current currently latest newest recent recently lately last still jetzt zurzeit
-zuletzt gerade noch maintenant encore récemment dernièrement ahora actualmente todavía
-recientemente último última últimos últimas adesso attuale ancora ultimo ultima ultimi ultime agora
-atual atualmente ainda recentemente
-"""
-_NOW = frozenset(_NOW_LISTED.split())
-_NOW_STEMS = ("aktuell", "derzeit", "momentan", "neueste", "letzt", "actuel", "dernier", "dernièr")
-_NOW_PHRASES = (
-    *("right now", "most recent", "at the moment", "these days", "en ce moment"),
-    *("现在", "現在", "目前", "当前", "當前", "最新", "最近", "今の"),
-    *("지금", "현재", "요즘", "최신", "최근"),
-)
-_LONGEST_QUESTION = 80
-_MARKS_BESIDE = ".,;:!?¿¡\"'()"
-
-
-def words_of_now(text: str) -> list[str]:
-    """The words of ``text``, in lower case, that ask for what holds at present.
-
-    In English, German, French, Spanish, Italian, Portuguese, Chinese, Japanese and Korean. By hand:
-    to compile a pattern would cost a search a millisecond. None of a long text, which tells
-    something ("but now I am alone") rather than asks for it.
-    """
-    if len(text) > _LONGEST_QUESTION:
-        return []
-    lowered = text.lower()
-    words = [word.strip(_MARKS_BESIDE) for word in lowered.split()]
-    said = [word for word in words if word in _NOW or word.startswith(_NOW_STEMS)]
-    return said + [phrase for phrase in _NOW_PHRASES if phrase in lowered]
-
-
-_SEVERAL_LISTED = """
-all every each list total sum altogether history first oldest earliest longest shortest highest
-lowest largest smallest average alle allen jede jeder jedes insgesamt erste ersten erster erstes
-älteste verlauf durchschnitt todos todas cada primero primera tous toutes chaque premier première
-tutti tutte ogni totale primo prima primeiro primeira
-"""
-_SEVERAL = frozenset(_SEVERAL_LISTED.split())
-_SEVERAL_PHRASES_LISTED = """
-how often, how many times, over time, wie oft, cuántas veces, combien de fois, quante volte,
-quantas vezes, 所有, 全部, 一共, 总共, 總共, 最早, 第一次, 每次, 多少次, 历史, 歷史,
-すべて, 全て, 合計, 最初, 何回, 履歴, 모든, 전부, 처음, 몇 번
-"""
-_SEVERAL_PHRASES = " ".join(_SEVERAL_PHRASES_LISTED.split()).split(", ")
-
-
-def asks_for_several(text: str) -> bool:
-    """Whether a query asks for all of a series, a sum or an extreme of it: "first", "how often".
-
-    In the languages of :func:`words_of_now`.
-    """
-    lowered = text.lower()
-    words = [word.strip(_MARKS_BESIDE) for word in lowered.split()]
-    return not _SEVERAL.isdisjoint(words) or any(map(lowered.__contains__, _SEVERAL_PHRASES))
-
-
 # Some are parts of other words: they only tell which queries need a closer look. "_" is a space.
 _MONTHS_LISTED = """
 jan feb mar apr may mai jun jul aug sep oct okt nov dec dez abr set out dic avr fév mär jui aoû déc
-jän ener genn magg giug lugl ago ott янв фев мар апр май мая мае июн июл авг сен окт ноя дек
+jän ener genn magg giug lugl ago ott янв фев мар апр май мая мае июн июл авг сен окт ноя дек 월
 มกรา กุมภา มีนา เมษา พฤษภา มิถุนา กรกฎา สิงหา กันยา ตุลา พฤศจิกา ธันวา .ค .พ .ย
 """
 _SEEN_LISTED = """
-day tomorrow night morning week month quarter year last past q1 q2 q3 q4 heute gestern morgen woche
-monat jahr tage einem_tag ntag nstag rstag eitag mstag nabend mittwoch hier aujourd soir matin midi
-nuit nacht mois trimestre année jours _ans il_y_a ndi rdi credi eudi medi manche ayer antier hoy
-esta_ mañana semana _mes año días lunes miérc jueves viernes sábad oggi ieri domani mattina stasera
-mese mesi anno anni giorn edì sabato ontem hoje manhã mês ano dias segunda terça quarta quinta sexta
-вчера завтра недел месяц год лет дней дня день понед вторн сред четв пятн суббот воскр 年 月 周 週
-星期 天 日 礼拜 禮拜 晚 晩 早 夜 朝 曜 季度 きょう けさ きのう ゆうべ おとと あした あさって 오늘
-어제 그저께 그제 그끄저께 모레 밤 주 달 해 년 일 전 วัน เมื่อ สัปดาห์ เดือน ปี พรุ่ง ago demain semain settim
-_kw upcoming coming_up anstehend bevorsteh venir próxim prossim 即将 今後 다가 spring summer autumn
-in_fall the_fall last_fall this_fall fall_20 winter frühling frühjahr sommer herbst printemps _été
-l'été automne hiver primavera verano otoño invierno estate autunno inverno verão outono весной
-осенью зимой 봄에 여름에 가을에 겨울에
+day tomorrow night morning week month quarter year last past q1 q2 q3 q4 heute gestern morgen
+woche monat jahr tage einem_tag ntag nstag rstag eitag mstag nabend mittwoch hier aujourd soir
+matin midi nuit nacht mois trimestre année jours _ans il_y_a ndi rdi credi eudi medi manche ayer
+antier hoy esta_ mañana semana _mes año días lunes miérc jueves viernes sábad oggi ieri domani
+mattina stasera mese mesi anno anni giorn edì sabato ontem hoje manhã mês ano dias segunda terça
+quarta quinta sexta вчера завтра недел месяц год лет дней дня день понед вторн сред четв пятн
+суббот воскр 年 月 周 週 星期 天 日 礼拜 禮拜 晚 晩 早 夜 朝 曜 季度 きょう けさ きのう ゆうべ
+おとと あした あさって 오늘 어제 그저께 그제 그끄저께 모레 밤 주 달 해 년 일 전 วัน เมื่อ สัปดาห์
+เดือน ปี พรุ่ง ago demain semain settim _kw finde выходн квартал 분기 四半期 금주 upcoming
+coming_up anstehend bevorsteh venir próxim prossim 即将 今後 다가 spring summer autumn in_fall
+the_fall last_fall this_fall fall_20 winter frühling frühjahr sommer herbst printemps _été l'été
+automne hiver primavera verano otoño invierno estate autunno inverno verão outono весной осенью
+зимой 봄에 여름에 가을에 겨울에
 """
 SEEN = [time.replace("_", " ") for time in _SEEN_LISTED.split()]
 _BEFORE_A_DATE_LISTED = """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from _thread import allocate_lock  # threading takes a millisecond to import
-from functools import cache
+from functools import cache, partial
 from itertools import islice
 from operator import itemgetter
 from typing import TYPE_CHECKING, TypeVar
@@ -16,12 +16,11 @@ from commonplace.text.languages import (
     STEM_OF,
     is_vietnamese,
     joined_spelling,
+    latin_stem,
     sought,
-    stop_words_of,
-    without_ending,
-    words_of_now,
 )
 from commonplace.text.query import MOST_PHRASES
+from commonplace.text.questions import stop_words_of, words_of_now
 from commonplace.text.tokens import (
     MAX_TOKEN,
     cut,
@@ -62,7 +61,7 @@ _Value = TypeVar("_Value")
 class StandardAnalyser:
     """See :class:`commonplace.text.analyse.Analyser`; safe to use from several threads."""
 
-    id = "standard-5"
+    id = "standard-6"
     terms = "analysed"
 
     def __init__(self) -> None:
@@ -81,7 +80,7 @@ class StandardAnalyser:
     def query(self, parsed: ParsedQuery) -> KeywordQuery:
         """The terms of a query: any of its words, all of its phrases, none of what it excludes."""
         typed = " ".join(parsed.words).lower().split()
-        read = _Reading(stop_words_of(typed))
+        read = _Reading(stop_words_of(parsed.words))
         for segment in parsed.words:
             read.words(self._pieces(segment))
         if len(parsed.words) == 1 and not parsed.phrases:
@@ -332,12 +331,10 @@ class _Stems(dict[str, str]):
         if bare in STEM_OF:
             return STEM_OF[bare]
         if bare.isascii():
-            stem = self._snowball("english", bare)
-            while (shorter := without_ending(stem)) != stem:
-                stem = self._snowball("english", shorter)
-            return stem
+            return latin_stem(bare, partial(self._snowball, "english"))
         if "\u0400" <= bare[0] <= "\u052f":
-            return self._snowball("russian", bare)
+            stem = self._snowball("russian", bare)  # "серге" of "Сергей", "серг" of "Сергея"
+            return stem.removesuffix("е") or stem
         if "\u0600" <= bare[0] <= "\u06ff":
             return self._snowball("arabic", bare)
         return bare

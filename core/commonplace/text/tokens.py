@@ -305,7 +305,13 @@ def _beside(word: str, plain: str, stem: Callable[[str], str]) -> tuple[str, ...
         found.append(short)
     if joined := joined_spelling(plain):
         found.append(stem(joined))
+    if not plain.isascii() and (spelled := plain.translate(_UMLAUTS)) != plain:
+        found.append(stem(spelled))
     return (stem(bare), *found) if stem(bare) != stem(plain) else tuple(found)
+
+
+_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
+"""As they are typed where a keyboard lacks them: "Mueller"."""
 
 
 def _plain(word: str) -> str:

@@ -154,8 +154,9 @@ def _script_weight(token: str, *, kana: bool) -> float:
 
 
 # In Chinese, Japanese and Korean there are no words to count: a subject needs three letters, as
-# 负责人 has, a value is short, and what reads like a sentence or a state is none.
-_SHORTEST_SUBJECT = 3
+# 负责人 has, or two before the colon of a list's item (值班：张三); a value is short, and what
+# reads like a sentence or a state is none.
+_SHORTEST_SUBJECT, _SHORTEST_OF_ITEM = 3, 2
 _SUBJECT = r"(?P<subject>[^\s，,。；;、？?！!：:=]{3,20}?)"
 _SPACED_SUBJECT = r"(?P<subject>[^，,。；;、？?！!：:=]{3,20}?)"
 _ONE = r"(?P<value>[\w.@/+-]{1,12})"
@@ -177,7 +178,7 @@ def _unspaced_statements() -> tuple[re.Pattern[str], ...]:
         rf"{_SPACED_SUBJECT}[은는]\s+(?:이제\s+|지금\s+)?"
         rf"(?P<value>[\w.@/+-]{{2,12}}?)(?:이다|입니다|이에요|예요){_END}"
     )
-    colon = re.compile(rf"{_SPACED_SUBJECT}\s*[：:=]\s*{_ONE}{_END}")
+    colon = re.compile(rf"(?P<subject>[^，,。；;、？?！!：:=]{{2,20}}?)\s*[：:=]\s*{_ONE}{_END}")
     return colon, chinese, japanese, korean
 
 
@@ -206,15 +207,19 @@ def _unspaced_exceptions() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern
     return of_the_time, states, sentence
 
 
-def statement_of_unspaced(text: str) -> tuple[tuple[str, str], str] | None:
-    """The fact that a line with letters of scripts without spaces states, and the name in it."""
+def statement_of_unspaced(text: str, *, listed: bool) -> tuple[tuple[str, str], str] | None:
+    """The fact that a line with letters of scripts without spaces states, and the name in it.
+
+    ``listed`` says that the line is an item of a list.
+    """
+    shortest = _SHORTEST_OF_ITEM if listed else _SHORTEST_SUBJECT
     for pattern in _unspaced_statements():
         if found := pattern.match(text):
             subject, value = found["subject"].strip(), found["value"].rstrip(".")
             of_the_time, states, sentence = _unspaced_exceptions()
             letters = sum(map(len, re.findall(r"\w+", subject)))
             if (
-                letters < _SHORTEST_SUBJECT
+                letters < shortest
                 or of_the_time.search(subject)
                 or states.match(value)
                 or sentence.search(value)

@@ -131,7 +131,7 @@ def _digests(value: object) -> list[str]:
 
 def _words(text: str) -> frozenset[str]:
     """The words of ``text`` that say what it is about."""
-    from commonplace.text.languages import STOP_WORDS
+    from commonplace.text.questions import STOP_WORDS
 
     words = (word.casefold() for word in _WORDS(text))
     return frozenset(word for word in words if len(word) > 1 and word not in STOP_WORDS)

@@ -64,25 +64,39 @@ SEEN_FROM_TODAY = {
         1,
         1,
     ): "yesterday, last night, gestern, d'hier, ayer, anoche, ieri, ontem, вчера, 昨晚, 昨夜, 어제",
-    (2, 2): "vorgestern, avant-hier, anteayer, l'altro ieri, позавчера, 前天, 一昨日, 이틀 전",
+    (2, 2): (
+        "vorgestern, avant-hier, anteayer, l'altro ieri, antes de ontem, позавчера, 前天, 一昨日, "
+        "이틀 전"
+    ),
     (3, 3): (
         "three days ago, vor drei Tagen, il y a trois jours, hace tres días, tre giorni fa, "
         "há 3 dias, 3 дня назад, 三天前, 三日前, 3일 전"
     ),
     (12, 12): "12 days ago, 十二天前",
+    (-2, -2): "the day after tomorrow, übermorgen, pasado mañana, depois de amanhã, あさって",
     (13, 1): (
+        "la última semana, прошлая неделя, a semana passada, "
         "last week, letzte Woche, vorige Woche, la semaine dernière, la semana pasada, "
         "la settimana scorsa, на прошлой неделе, 上周, 先週, 지난주"
     ),
     (7, 1): "last Friday, letzten Freitag, lundi dernier, el lunes pasado, lunedì scorso",
     (6, 0): "on Monday, am Montag, el lunes, 周一, 金曜日に, 이번 주 월요일",
     (12, 3): "上周五, 先週の金曜日, 지난주 금요일",
-    (8, 1): "last weekend, letztes Wochenende, le week-end dernier, 上周末",
+    (8, 1): "last weekend, letztes Wochenende, le week-end dernier, 上周末, el finde pasado, "
+    "в прошлые выходные",
     (17, 11): "two weeks ago, vor 2 Wochen, hace dos semanas, 两周前, 2주 전",
     (14, 0): "in the past two weeks, in den letzten zwei Wochen, 最近两周",
     (3, 0): "in the last 3 days, in den letzten 3 Tagen, los últimos 3 días, 过去三天",
     (61, 1): "last month, letzten Monat, le mois dernier, el mes pasado, 上个月, 先月",
-    (6, -6): "this week, diese Woche, cette semaine, esta semana, 本周, 今週, 이번 주",
+    (30, -30): "this month, este mes, 이달",
+    (0, -62): "next month, mês que vem, 내달",
+    (184, 1): "last quarter, 前四半期, 지난 분기, в прошлом квартале",
+    (20, 6): "vorletzte Woche, semana retrasada, на позапрошлой неделе",
+    (7, 0): "за последнюю неделю",
+    (6, -6): (
+        "this week, diese Woche, cette semaine, esta semana, nesta semana, 本周, 今週, "
+        "이번 주, 금주"
+    ),
     (-1, -13): "next week, nächste Woche, la semaine prochaine, 下周, 来週, 다음 주",
 }
 PHRASES = [

@@ -61,6 +61,12 @@ def test_since_when_and_why_a_number_holds_is_no_part_of_its_line(line: str, sho
         ("Der Port ist 8080", "Der Port ist 9090, weil Caddy 8080 hat"),
         ("- On call: Ana Ruiz", "- On call: Bob Lee"),
         ("- Owner: Ana", "- Owner: Bob."),
+        ("Der Testport ist 8080", "Der Testport ist jetzt 8443"),
+        ("le port de test est 8080", "le port de test est maintenant 8443"),
+        ("el puerto es 8080", "el puerto es ahora 8443"),
+        ("порт стенда 8080", "порт стенда теперь 8443"),
+        ("- 온콜: 민재", "- 온콜: 도현"),
+        ("- 值班：张三", "- 值班：李四"),
     ],
 )
 def test_lines_that_differ_in_a_value_and_in_what_is_said_of_it_are_one_fact(

@@ -256,10 +256,46 @@ def test_words_that_mean_something_in_english_are_stop_words_of_german_questions
 
 
 @pytest.mark.parametrize(
+    ("query", "asked"),
+    [
+        ("¿cuánto hay que pagar con su tarjeta?", ("pagar", "tarjet")),
+        ("how much hay do we need", ("hay", "need")),
+        ("quand est la réunion pour mon équipe", ("reunion", "equip")),
+        ("est time of the meeting", ("est", "time", "meet")),
+        ("quais são os arquivos dos clientes", ("arquiv", "client")),
+        ("a DOS machine", ("dos", "machin")),
+        ("what is the NAS address", ("nas", "address")),
+        ("IP-Adresse vom NAS", ("ip", "adr", "nas")),
+        ("is DES still allowed", ("des", "allow")),
+        ("US AND UK plugs", ("us", "uk", "plug")),
+        ("WHAT IS THE ADDRESS", ("address",)),
+        ("на что у меня аллергия", ("аллерг",)),
+    ],
+)
+def test_what_says_nothing_in_the_language_of_a_query_is_left_out(
+    query: str, asked: tuple[str, ...]
+) -> None:
+    keyword = _ANALYSER.query(parse_query(query))
+    assert tuple(term for term in keyword.should if term not in keyword.beside) == asked
+
+
+@pytest.mark.parametrize(
+    ("typed", "written"), [("Mueller", "Müller"), ("Müller", "Mueller"), ("Groesse", "Größe")]
+)
+def test_an_umlaut_may_be_typed_as_two_letters(typed: str, written: str) -> None:
+    terms = _ANALYSER.chunk(written)
+    asked = _ANALYSER.query(parse_query(typed)).should
+    assert {*asked} & {*terms.body.split(), *terms.extra.split()}
+    assert _ANALYSER.matches(f"ask {written}", frozenset(asked))
+
+
+@pytest.mark.parametrize(
     ("one", "other"),
     [
         ("Besprechung", "Besprechungen"),
         ("Größe", "grosse"),
+        ("Preis", "Preise"),
+        ("Сергей", "Сергея"),
         ("réunion", "reunions"),
         ("reunión", "reuniones"),
         ("riunione", "riunioni"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from commonplace.text.instructions import instruction_in
+from commonplace.writing.screening import instruction_in
 
 
 @pytest.mark.parametrize(

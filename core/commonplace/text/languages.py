@@ -259,7 +259,7 @@ woman:women write:wrote,written
 """
 FORMS_OF = {
     stem: forms.split(",")
-    for stem, _, forms in (one.partition(":") for one in _IRREGULAR_LISTED.split())
+    for stem, _, forms in (verb.partition(":") for verb in _IRREGULAR_LISTED.split())
 }
 """Irregular forms of English verbs and nouns, which no stemmer knows, by the stem of what they are
 forms of. What is a word of its own, too (bit, bound, found, lives, leaves), is left out."""
@@ -314,8 +314,8 @@ def words_of_now(text: str) -> list[str]:
         return []
     lowered = text.lower()
     words = [word.strip(_MARKS_BESIDE) for word in lowered.split()]
-    said = [word for word in words if word in _NOW or word.startswith(_NOW_STEMS)]
-    return said + [phrase for phrase in _NOW_PHRASES if phrase in lowered]
+    now_words = [word for word in words if word in _NOW or word.startswith(_NOW_STEMS)]
+    return now_words + [phrase for phrase in _NOW_PHRASES if phrase in lowered]
 
 
 _SEVERAL_LISTED = """

@@ -124,13 +124,15 @@ def _query(
     *,
     whole_runs: bool,
 ) -> KeywordQuery:
-    said = " ".join((*parsed.words, *parsed.phrases))
-    query, must_not = all_of(said), quoted(parsed.excluded)
-    singly = ((word, all_of(word)) for word in keywords_of(said, whole_runs=whole_runs))
+    text = " ".join((*parsed.words, *parsed.phrases))
+    query, must_not = all_of(text), quoted(parsed.excluded)
+    queries = ((word, all_of(word)) for word in keywords_of(text, whole_runs=whole_runs))
     return query._replace(
         must=tuple(dict.fromkeys((*query.must, *quoted(parsed.phrases)))),
         must_not=must_not,
-        singly=tuple((word, one._replace(must_not=must_not)) for word, one in singly if one.should),
+        singly=tuple(
+            (word, single._replace(must_not=must_not)) for word, single in queries if single.should
+        ),
     )
 
 
@@ -200,7 +202,7 @@ def _lower(text: str) -> str:
     lower = text.lower()
     if len(lower) == len(text):
         return lower
-    return "".join(low if len(low := one.lower()) == 1 else one for one in text)
+    return "".join(low if len(low := letter.lower()) == 1 else letter for letter in text)
 
 
 def _pattern(text: str) -> re.Pattern[str]:

@@ -60,10 +60,10 @@ def _letters_and_pairs(text: str, wanted: frozenset[str]) -> Iterator[Match]:
     for term in sorted(wanted, key=len):
         if len(term) > _PAIR:  # in words of Latin letters with accents, which plain text has not
             break
-        held = frozenset((term,))
+        terms = frozenset((term,))
         at = text.find(term)
         while at >= 0:
-            yield at, at + len(term), held
+            yield at, at + len(term), terms
             at = text.find(term, at + 1)
 
 
@@ -80,12 +80,12 @@ _AM, _AM_NORMALISED = "\u0e33", "\u0e4d\u0e32"
 
 def _units_and_pairs(text: str, wanted: frozenset[str]) -> Iterator[Match]:
     """Those in ``text``, which ends with something else than a letter."""
-    for typed, held in _as_typed(wanted):
+    for typed, terms in _as_typed(wanted):
         at = text.find(typed)
         while at >= 0:
             end = at + len(typed)
             if _begins_unit(text, at) and _begins_unit(text, end):
-                yield at, end, held
+                yield at, end, terms
             at = text.find(typed, at + 1)
 
 

@@ -261,7 +261,7 @@ def identifier_parts(word: str) -> list[str]:
             if len(letters) > 1 and letters.isascii() and letters.isalpha():
                 halves = [half for half in part.partition(letters) if half]
                 found += halves if len(halves) == 2 else []
-            elif letters in {"v", "V"} and part[0] == letters:  # a version
+            elif letters in {"v", "V"} and part[0] == letters != part:  # a version
                 found.append(part[1:])
     if found and found[0] == word:
         del found[0]

@@ -25,6 +25,8 @@ from commonplace.text.tokens import (
         ("utf8Decode", ["utf8", "utf", "8", "Decode"]),
         ("python3", ["python", "3"]),
         ("800px", ["800", "px"]),
+        ("a0V", ["a0", "V"]),
+        ("v15A", ["v15", "15", "A"]),
         ("URLs", []),
         ("word", []),
         ("Word", []),

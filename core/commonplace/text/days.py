@@ -116,7 +116,7 @@ def may_be_seen_from_today(text: str) -> bool:
 def times_of(text: str, today: Callable[[], date], *, asked: bool = False) -> list[Time]:
     """Where ``text`` names times: first those of the calendar, then those seen from today.
 
-    Where it is ``asked``, a query, "in two days" and "upcoming" are times as well.
+    Of a query (``asked``), "in two days" and "upcoming" are times as well.
     """
     times = [fit_to_words(time, text) for time in _times_of_calendar(text, today, asked=asked)]
     if len(text) <= _LONGEST:

@@ -25,7 +25,7 @@ MOST_FILTERS = 100
 """Filters of a query that have an effect."""
 
 MOST_PHRASES = 16
-"""Quoted texts of a query that have an effect, and so many that are excluded."""
+"""Quoted texts of a query that have an effect; and as many excluded ones."""
 
 _MOST_BITS = 1023
 """Any whole number of so many bits can be made a float."""
@@ -186,7 +186,7 @@ class _Reader:
         self._phrases: list[str] = []
         self._excluded: list[str] = []
         self._notes: list[str] = []
-        self._last: list[str] = []  # what was added to last
+        self._last: list[str] = []  # the list to which something was added last
         self._paths, self._not_paths = list[str](), list[str]()
         self._sources, self._not_sources = list[str](), list[str]()
         self._after, self._before = list[str](), list[str]()
@@ -198,7 +198,7 @@ class _Reader:
         self._notes.append(text)
 
     def operator(self, match: re.Match[str]) -> int:
-        """Read what looks like an operator; where to go on."""
+        """Read what looks like an operator. Returns where to go on."""
         if match["quote"]:
             return self._quoted(match)
         if match["or"]:
@@ -232,7 +232,7 @@ class _Reader:
         return ParsedQuery(self._text, words, phrases, excluded, where, tuple(self._notes))
 
     def _either_way(self, match: re.Match[str]) -> None:
-        """``OR``: what stands around it need not be there, a phrase neither."""
+        """Read ``OR``: nothing beside it must be there, not even a phrase."""
         between = self._text[self._plain_from : match.start()]
         rest = self._text[match.end() :].strip()
         if not rest or not (between.strip() or self._words or self._phrases):

@@ -235,13 +235,13 @@ class _Reading:
         return list(dict.fromkeys([*terms, *self._phrase_terms]))
 
     def wholes(self, times: int, stems: Mapping[str, str]) -> Iterator[str]:
-        """Each identifier, also without its joints, ``times`` for each part: it outweighs these."""
+        """Each identifier, as typed and joined, ``times`` for each part: it outweighs its parts."""
         for whole, parts in self._wholes.items():
             written = filter(None, (whole, stems[joined_spelling(whole)]))
             yield from (*written,) * min(times * parts, _MAX_PARTS)
 
     def beside(self, should: Iterable[str]) -> frozenset[str]:
-        """Those of ``should`` that are no word of the query, but a part or a joining of some."""
+        """Those of ``should`` that are parts of words of the query, or several joined to one."""
         return frozenset(should) - self._tokens
 
 

@@ -57,9 +57,11 @@ class Dated(NamedTuple):
     @property
     def sql(self) -> str:
         """As a filter of Lance, which knows no part of a text: days of any year are all days."""
+        from commonplace.plugin import is_yearly  # few queries name days
+
         return " OR ".join(
             "day IS NOT NULL"
-            if first[0] == "-"
+            if is_yearly(first)
             else f"day BETWEEN {literal(first)} AND {literal(last)}"
             for first, last in self.days
         )

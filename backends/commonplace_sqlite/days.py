@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from commonplace.plugin import is_yearly
 from commonplace_sqlite.keyword import cleaned, in_order, phrase, restriction_of
 from commonplace_sqlite.schema import of_build
 
@@ -34,7 +35,7 @@ def of_days(
     """The first ``limit`` chunks of the query's days, each with a score of 1."""
     if not query.days or limit < 1:
         return []
-    named = [_WITHOUT_YEAR if first[0] == "-" else _WITH_YEAR for first, _ in query.days]
+    named = [_WITHOUT_YEAR if is_yearly(first) else _WITH_YEAR for first, _ in query.days]
     clause, values = restriction_of(connection, live.id, where)
     unwanted = [tokens for one in query.must_not if (tokens := cleaned(one))]
     if unwanted:

@@ -238,6 +238,7 @@ from commonplace.sync.queue import SyncRequest as SyncRequest
 from commonplace.sync.queue import SyncWorker as SyncWorker
 from commonplace.text.analyse import Analyser as Analyser
 from commonplace.text.analyse import make_analyser as make_analyser
+from commonplace.text.day_spans import is_yearly as is_yearly
 from commonplace.text.days import is_only_a_time as is_only_a_time
 from commonplace.text.days import may_be_seen_from_today as may_be_seen_from_today
 from commonplace.text.days import times_of as times_of

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from commonplace.plugin import (
     PEM_BEGIN,
+    is_yearly,
     looks_random,
     may_be_seen_from_today,
     plain_line,
@@ -176,7 +177,7 @@ def _end_of(line: str, note: AuditedNote, *, open_task: bool) -> str:
     bare = _CODE.sub(_blank, _NAME.sub(_blank, line))
     seen = date.fromisoformat(note.day) if note.day else _MIDDLE
     times = times_of(bare, lambda: seen)
-    dated = [time for time in times if time.days[0][:1].isdigit() and not time.seen_from_today]
+    dated = [time for time in times if not is_yearly(time.days[0]) and not time.seen_from_today]
     for found in _DUE.finditer(bare):
         for time in dated:
             if found.start() <= time.start <= found.end() <= time.end:

@@ -35,14 +35,15 @@ _WHEN = r"""(?ix)
     | 什么时候 | 什麼時候 | 何时 | 何時 | 哪一?天 | 几号 | いつ(?!も) | 언제 | 며칠
     """
 _EVENT = r"(?:the|a|an|my|our|we|i|dem|der|den|die|das|wir|la|le|l'|el|nous|de)"
+# A name of a group may stand once: that of the event, and its side, have a number behind them.
 _AFTER = rf"""(?ix)
-    \b(?P<after>after|since|following|nach|seit|nachdem|après|depuis|después\ de|desde|depois\ de)
-    \ (?:{_EVENT}\ )*(?P<event>[^,.;:?!]{{2,60}})
-    | \b(?P<before>before|prior\ to|until|vor|bevor|bis\ zu|avant|antes\ de|hasta)
-    \ (?:{_EVENT}\ )*(?P<event_>[^,.;:?!]{{2,60}})
-    | (?P<event__>[\u3400-\u9fff\u3040-\u30ff\uac00-\ud7af]{{2,12}}?)
-    (?: (?P<after_>之后|之後|以后|以後|の後|以降|\ ?이후|\ 후에?)
-        | (?P<before_>之前|以前|の前|\ ?이전|\ 전에?) )
+    \b(?P<after1>after|since|following|nach|seit|nachdem|après|depuis|después\ de|desde|depois\ de)
+    \ (?:{_EVENT}\ )*(?P<event1>[^,.;:?!]{{2,60}})
+    | \b(?P<before2>before|prior\ to|until|vor|bevor|bis\ zu|avant|antes\ de|hasta)
+    \ (?:{_EVENT}\ )*(?P<event2>[^,.;:?!]{{2,60}})
+    | (?P<event3>[\u3400-\u9fff\u3040-\u30ff\uac00-\ud7af]{{2,12}}?)
+    (?: (?P<after3>之后|之後|以后|以後|の後|以降|\ ?이후|\ 후에?)
+        | (?P<before3>之前|以前|の前|\ ?이전|\ 전에?) )
     """
 _DATE = r"(?<!\d)((?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))(?!\d)"
 _YEAR = r"\b(?:19|20)\d\d\b"
@@ -221,7 +222,7 @@ def anchor_of(text: str, hits: Sequence[Candidate]) -> Anchor | None:
     match = _pattern(_AFTER).search(text)
     if match is None:
         return None
-    groups = {name.rstrip("_"): value for name, value in match.groupdict().items() if value}
+    groups = {name.rstrip("123"): value for name, value in match.groupdict().items() if value}
     words, typed = _event_words(groups["event"])
     order = sorted(hits, key=lambda hit: (-hit.score, hit.chunk.path, hit.chunk.start_line))
     for hit in order if words else ():

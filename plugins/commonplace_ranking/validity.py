@@ -168,7 +168,9 @@ def asks_for_the_past(context: RankContext) -> str:
 
 def _is_over(day: str, yesterday: str, soon: str) -> bool:
     """Whether ``day`` is over; one without a year is, unless it is ``soon``."""
-    if day[0] != "-":
+    from commonplace.plugin import is_yearly  # few queries name days
+
+    if not is_yearly(day):
         return day < yesterday
     first, last = yesterday[4:], soon[4:]
     return not (first <= day <= last if first <= last else day >= first or day <= last)

@@ -23,6 +23,8 @@ K = TypeVar("K")
 _WEIGHTS = (1.0, 1.0, 0.4)
 """What one occurrence counts in the columns body, head and extra."""
 
+_YEAR_DIGITS = 4
+
 
 def term_counts(terms: Terms) -> TermCounts:
     """The weighted counts and the length of analysed terms."""
@@ -126,11 +128,13 @@ def _has(columns: Iterable[str], phrase: Phrase) -> bool:
 
 def matches_days(days: Sequence[tuple[str, str]]) -> Callable[[str | None], bool]:
     """Whether a document of this day is of one of ``days``, as a query names them."""
+    from commonplace.text.day_spans import is_yearly  # few queries name days
+
+    # Of a day of every year, "-05-07", the year of the document is not compared.
+    spans = [(_YEAR_DIGITS if is_yearly(first) else 0, first, last) for first, last in days]
 
     def matches(day: str | None) -> bool:
-        return day is not None and any(
-            first <= (day[4:] if first[0] == "-" else day) <= last for first, last in days
-        )
+        return day is not None and any(first <= day[at:] <= last for at, first, last in spans)
 
     return matches
 

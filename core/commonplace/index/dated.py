@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, cast
 from commonplace.errors import DeadlineExceededError
 from commonplace.model.search import Found, KeywordQuery
 from commonplace.text.day_names import DayNames
-from commonplace.text.day_spans import dates_of
+from commonplace.text.day_spans import dates_of, is_yearly
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -99,7 +99,7 @@ def nearness(days: Sequence[Days], day: str) -> float:
     number, year = _number(day), int(day[:4])
     nearest = 0.0
     for first, last in days:
-        if first[0] != "-":
+        if not is_yearly(first):
             spans = [(first, last)]
         else:  # a day of any year: those around the day's, as far as the calendar has them
             years = range(max(1, year - 1), min(9999, year + 1) + 1)
@@ -200,7 +200,7 @@ def _chunks_of(
     coming = KeywordQuery(should=query.coming, must_not=query.must_not, plain=True)
     found = store.keyword(coming, where=where, limit=_MOST_NAMING, deadline=deadline).found
     # Words as "tomorrow" name it in logs of the week before.
-    first = max(days[0] for days in query.days if days[0][0] != "-")
+    first = max(days[0] for days in query.days if not is_yearly(days[0]))
     week = (date.fromisoformat(first) - timedelta(_WEEK)).isoformat(), first
     before = query._replace(days=(week,))
     recent = store.of_days(before, where=where, limit=_MOST_NAMING, deadline=deadline)

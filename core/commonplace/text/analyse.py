@@ -49,7 +49,8 @@ class Analyser(Protocol):
     def matches(self, text: str, wanted: frozenset[str]) -> list[tuple[int, int, frozenset[str]]]:
         """Those of :meth:`spans` with some of ``wanted``, each with these: (start, end, terms).
 
-        A search asks it for the text of each hit, so it may not cost what :meth:`spans` does.
+        A search calls it for the text of each hit, so it must take much less time than
+        :meth:`spans`.
         """
         ...
 

@@ -1,4 +1,7 @@
-"""What a query asks of the times that it names: for what else it asks, and for which days.
+"""What a query asks of the times that it names: for which days, and for what else.
+
+:func:`read_times` has :mod:`commonplace.text.days` find the times. Here is the last of the passes
+that are listed there: it adds days to come, for "on Monday" the next one.
 
 Imported only for a query that may name a time; see :func:`may_name_days` in ``languages.py``.
 """
@@ -10,6 +13,7 @@ from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
 from commonplace.text.dates import DAY_OF_MONTH, IN_SOME_DAYS, LAST_WEEKDAY
+from commonplace.text.day_spans import is_yearly
 from commonplace.text.days import days_of_times, times_of, without
 from commonplace.text.query import ParsedQuery
 from commonplace.text.questions import STOP_WORDS
@@ -21,7 +25,9 @@ if TYPE_CHECKING:
     from commonplace.text.analyse import Analyser
     from commonplace.text.day_spans import Days, Time
 
-# What questions for a time consist of, beside stop words.
+_WEEK, _LONGEST_MONTH = 7, 31  # days
+
+# The words of questions for a time alone, beside stop words.
 _ASKING_WORDS = """
 happened happen happens happening new news notes note log logs entry entries diary journal work
 worked working done going anything everything something summary summarize summarise recap review
@@ -48,40 +54,43 @@ _ASKING_WIDE = re.compile(
 def read_times(
     parsed: ParsedQuery, keyword: KeywordQuery, analyser: Analyser, today: Callable[[], date]
 ) -> tuple[KeywordQuery, tuple[str, ...]]:
-    """``keyword``, the analysed query, with the times that it names, and what else it says.
+    """``keyword``, the analysed query, with the days of its times; and the rest of its texts.
 
     Words for times that are seen from today ("last week") are searched for only where they are
     quoted: no note says them of the days that are meant. A question for a time alone asks for what
     is of its days.
     """
-    named = [_with_coming(times_of(words, today, asked=True), words) for words in parsed.words]
-    days = days_of_times(time for times in named for time in times)
+    found = [times_of(text, today, asked=True) for text in parsed.words]
+    times_by_text = list(map(_with_days_to_come, found, parsed.words))
+    days = days_of_times(time for times in times_by_text for time in times)
     if not days:
         return keyword, (*parsed.words, *parsed.phrases)
+    texts_and_times = list(zip(parsed.words, times_by_text, strict=True))
     coming = _names_of_coming(days, today(), analyser)
-    said = [without(words, times) for words, times in zip(parsed.words, named, strict=True)]
-    listed = not parsed.phrases and not any(map(_asks_for_more, said))
-    if listed:
-        kept = [
+    rest = tuple(without(text, times) for text, times in texts_and_times)
+    if not parsed.phrases and not any(map(_asks_for_more, rest)):
+        in_notes = " ".join(
             word
-            for words, times in zip(parsed.words, named, strict=True)
+            for text, times in texts_and_times
             for time in times
-            for word in words[time.start : time.end].split()
+            for word in text[time.start : time.end].split()
             if not (time.seen_from_today or word.lower() in STOP_WORDS)
-        ]
-        keyword = analyser.query(parsed._replace(words=(" ".join(kept),) if kept else ()))
+        )
+        keyword = analyser.query(parsed._replace(words=(in_notes,) if in_notes else ()))
         return keyword._replace(days=days, listed=True, coming=coming), ()
-    seen = [[time for time in times if time.seen_from_today] for times in named]
-    if any(seen):
-        words = tuple(without(*one) for one in zip(parsed.words, seen, strict=True))
+    if any(time.seen_from_today for times in times_by_text for time in times):
+        words = tuple(
+            without(text, [time for time in times if time.seen_from_today])
+            for text, times in texts_and_times
+        )
         keyword = analyser.query(parsed._replace(words=words))
     # Nothing is missing where a note of the day does not name it.
-    others = analyser.query(parsed._replace(words=tuple(said)))
+    others = analyser.query(parsed._replace(words=rest))
     beside = keyword.beside | ({*keyword.should} - {*others.should})
-    return keyword._replace(days=days, beside=beside, coming=coming), (*said, *parsed.phrases)
+    return keyword._replace(days=days, beside=beside, coming=coming), (*rest, *parsed.phrases)
 
 
-# Who asks so asks for what was. "Scheduled" and the like are said of what will be, and "was" is a
+# Words of questions for what was. "Scheduled" and its like ask for what will be, and "was" is a
 # German word, too.
 _PAST = re.compile(
     r"\b(?:did|was(?!\s+(?:ist|sind|habe|hat|steht|kommt|mach|muss|müssen|wird|gibt))|were|had|went"
@@ -92,7 +101,7 @@ _PAST = re.compile(
 )
 
 
-# "in two days" also says how long something takes.
+# Words of questions for what will be. Without one "in two days" is how long something takes.
 _COMING = re.compile(
     r"\b(?:will|going\s+to|plan|planned|scheduled|due|happens?|happening|anything|upcoming|what'?s"
     r"|(?:do|have)\s+(?:i|we)|geplant|fällig|passiert|steht|stehen|was\s+(?:ist|habe)|hay|tengo"
@@ -101,48 +110,52 @@ _COMING = re.compile(
 )
 
 
-def _with_coming(times: list[Time], text: str) -> list[Time]:
-    """``times`` with the next Monday for "on Monday", unless ``text`` asks for what was.
+def _with_days_to_come(times: list[Time], text: str) -> list[Time]:
+    """``times``, each "on Monday" with the next one behind it, unless ``text`` asks for what was.
 
-    So it is with "on the 23rd". "in two days" is a time only where something asks for what will be.
+    "On the 23rd" is treated alike. "In two days" is a time only where ``text`` asks for what will
+    be.
     """
-    found: list[Time] = []
-    past = bool(times) and _PAST.search(text) is not None
+    result: list[Time] = []
+    asks_for_past = bool(times) and _PAST.search(text) is not None
     for time in times:
         words = "-".join(text[time.start : time.end].lower().split())
-        if re.fullmatch(IN_SOME_DAYS, words) and (past or not _COMING.search(text)):
+        if re.fullmatch(IN_SOME_DAYS, words) and (asks_for_past or not _COMING.search(text)):
             continue
-        found.append(time)
-        first, last = time.days
+        result.append(time)
         of_a_week = sum(time.days == other.days for other in times) > 1  # "on Monday last week"
-        if past or of_a_week or first[0] == "-":
-            continue
-        begin, end = date.fromisoformat(first), date.fromisoformat(last)
-        weekday = re.match(LAST_WEEKDAY, words)
-        is_until = weekday is not None and weekday.end() < len(words)  # "from Monday to Friday"
-        if weekday is not None and (first == last or is_until):
-            ahead = timedelta(7)
-        elif first == last and re.fullmatch(DAY_OF_MONTH, words):
-            some = map(timedelta, range(1, 63))
-            ahead = next(one for one in some if (end + one).day == end.day)
-        else:
-            continue
-        found.append(time._replace(days=((begin + ahead).isoformat(), (end + ahead).isoformat())))
-    return found
+        if not (asks_for_past or of_a_week or is_yearly(time.days[0])):
+            first, last = map(date.fromisoformat, time.days)
+            if ahead := _ahead(first, last, words):
+                days = (first + ahead).isoformat(), (last + ahead).isoformat()
+                result.append(time._replace(days=days))
+    return result
+
+
+def _ahead(first: date, last: date, words: str) -> timedelta | None:
+    """How far ahead the next time is that ``words`` may mean too; ``None``: they mean no other."""
+    weekday = re.match(LAST_WEEKDAY, words)
+    is_range = weekday is not None and weekday.end() < len(words)  # "from Monday to Friday"
+    if weekday is not None and (first == last or is_range):
+        return timedelta(_WEEK)
+    if first == last and re.fullmatch(DAY_OF_MONTH, words):
+        steps = map(timedelta, range(1, 2 * _LONGEST_MONTH + 1))
+        return next(step for step in steps if (last + step).day == last.day)
+    return None
 
 
 def _names_of_coming(days: tuple[Days, ...], today: date, analyser: Analyser) -> tuple[str, ...]:
     """Tokens of texts that may name those of ``days`` that are yet to come."""
-    coming = [one for one in days if one[0][0] != "-" and one[1] > today.isoformat()]
-    if not coming:
+    to_come = [span for span in days if not is_yearly(span[0]) and span[1] > today.isoformat()]
+    if not to_come:
         return ()
     from commonplace.text.day_names import spelled_out
 
-    return analyser.query(ParsedQuery("", (spelled_out(coming),))).should
+    return analyser.query(ParsedQuery("", (spelled_out(to_come),))).should
 
 
 def _asks_for_more(text: str) -> bool:
-    """Whether ``text`` has a word that a question for a time does not consist of."""
+    """Whether ``text`` has a word that a question for a time alone has not."""
     words = re.findall(r"[^\W_]+", text.lower())
     return not all(
         word in STOP_WORDS or word in _ASKING or _ASKING_WIDE.fullmatch(word) for word in words

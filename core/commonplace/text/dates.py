@@ -62,10 +62,10 @@ def are_there_zones() -> bool:
 def _hint(name: str) -> str:
     from zoneinfo import available_timezones
 
-    known = {zone.lower(): zone for zone in available_timezones()}
-    if not known:
+    zones = {zone.lower(): zone for zone in available_timezones()}
+    if not zones:
         return "this machine has no time zones: install the package tzdata"
-    close = known.get(suggest(name.lower(), known, 0.75))
+    close = zones.get(suggest(name.lower(), zones, 0.75))
     return f"did you mean {close!r}?" if close else "use one such as Europe/Berlin"
 
 
@@ -199,14 +199,14 @@ def _number(word: str) -> int:
     return words.NUMBERS[word]
 
 
-def _given(match: re.Match[str]) -> list[str]:
+def _groups_of(match: re.Match[str]) -> list[str]:
     """The groups of the one alternative that matched."""
     return [group for group in match.groups() if group]
 
 
 def _counted(today: date, match: re.Match[str], *, ahead: bool = False) -> Days:
     """A day some days ago, or ahead; the days about what is weeks, months or years off."""
-    number, unit = _given(match)
+    number, unit = _groups_of(match)
     count, unit = _number(number) * (-1 if ahead else 1), _unit(unit)
     if unit == "w":
         day = today - timedelta(7 * count)
@@ -220,7 +220,7 @@ def _counted(today: date, match: re.Match[str], *, ahead: bool = False) -> Days:
 
 def _until_then(today: date, match: re.Match[str]) -> Days:
     """From today on; a month counts as 30 days."""
-    number, unit = _given(match)
+    number, unit = _groups_of(match)
     return today, today + timedelta(
         _number(number) * {"d": 1, "w": 7, "m": 30, "y": 365}[_unit(unit)]
     )
@@ -228,7 +228,7 @@ def _until_then(today: date, match: re.Match[str]) -> Days:
 
 def _day_of_month(today: date, match: re.Match[str]) -> Days:
     """The last day of that number that has come."""
-    number = int(_given(match)[0])
+    number = int(_groups_of(match)[0])
     return next(
         (day, day) for day, _ in map(partial(_one_day, today), range(62)) if day.day == number
     )
@@ -243,7 +243,7 @@ def _numbered_week(today: date, match: re.Match[str]) -> Days:
 
 def _season(today: date, match: re.Match[str], *, over: bool = False) -> Days:
     """The last one of that name that has begun, or is ``over``; or that of a year."""
-    name, *year = _given(match)
+    name, *year = _groups_of(match)
     month = 3 + 3 * words.SEASONS[name]
 
     def of(year: int) -> Days:
@@ -252,12 +252,12 @@ def _season(today: date, match: re.Match[str], *, over: bool = False) -> Days:
 
     if year:
         return of(int(year[0]))
-    some = map(of, range(today.year, today.year - 3, -1))
-    return next((first, last) for first, last in some if (last if over else first) <= today)
+    seasons = map(of, range(today.year, today.year - 3, -1))
+    return next((first, last) for first, last in seasons if (last if over else first) <= today)
 
 
 def _until_today(today: date, match: re.Match[str]) -> Days:
-    *number, unit = _given(match)
+    *number, unit = _groups_of(match)
     count, unit = (_number(number[0]) if number else 1), _unit(unit)
     if unit in "dw":
         return today - timedelta(count * (7 if unit == "w" else 1)), today
@@ -266,7 +266,7 @@ def _until_today(today: date, match: re.Match[str]) -> Days:
 
 def _weekday(today: date, match: re.Match[str], *, least: int = 0) -> Days:
     """The last day of that name, at least so many days ago; below 0: the next one."""
-    name = _given(match)[0]
+    name = _groups_of(match)[0]
     weekday = words.WEEKDAYS.get(name)
     if weekday is None:
         weekday = _SHORT_WEEKDAYS.index(name[:3])
@@ -276,7 +276,7 @@ def _weekday(today: date, match: re.Match[str], *, least: int = 0) -> Days:
 
 
 def _asian_weekday(today: date, match: re.Match[str]) -> Days:
-    *week, name = _given(match)
+    *week, name = _groups_of(match)
     weekday = words.ASIAN_WEEKDAYS[name]
     if not week:
         return _one_day(today, (today.weekday() - weekday) % 7)
@@ -359,8 +359,8 @@ _FORMS: list[_Form] = [
 RELATIVE = tuple(part for patterns, _ in _RELATIVE for part in patterns.split())
 """Patterns of the times seen from today, words joined by hyphens; :func:`seen_from` reads them."""
 
-ASKED = tuple(part for patterns, _ in _ASKED for part in patterns.split())
-"""Those that only questions name: in a note "in 30 days" is a length of time."""
+QUERY_ONLY = tuple(part for patterns, _ in _ASKED for part in patterns.split())
+"""Patterns of the times that only queries name: in a note "in 30 days" is a length of time."""
 
 IN_SOME_DAYS = _any_of(words.AHEAD)
 """A pattern of "in two days", which also says how long something took."""
@@ -371,12 +371,12 @@ LAST_WEEKDAY = _any_of(words.WEEKDAY_LAST)
 DAY_OF_MONTH = _any_of(words.DAY_OF_MONTH)
 """A pattern of "on the 23rd", which may mean the last one or the next one."""
 
-KEPT = (
+ALSO_IN_NOTES = (
     f"{LAST_WEEKDAY}|{words.BARE_WEEKDAY}"
     f"|{_any_of(' '.join(words.WEEKENDS_AGO.values()))}"
     f"|{words.WEEK_NUMBER}|{_any_of(words.SEASON)}"
 )
-"""A pattern of those that notes use as well: "on Monday", "last weekend", KW 48."""
+"""A pattern of the times seen from today that notes use, too: "on Monday", "last weekend"."""
 
 
 def seen_from(today: date, text: str) -> Days | None:

@@ -1,7 +1,7 @@
 """How texts name given days: "28 November", 2026-11-28, "tomorrow" in the log of the day before.
 
-The reverse of :mod:`commonplace.text.days`, which finds any time in a text: to look so through the
-passages that a search has found would take a hundred times as long.
+The reverse of :mod:`commonplace.text.days`, which finds any time in a text: used on the passages
+that a search has found, that would take a hundred times as long.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from commonplace.text.dates import names_seen_from
-from commonplace.text.day_spans import dates_of
+from commonplace.text.day_spans import dates_of, is_yearly
 from commonplace.text.day_words import ASIAN_WEEKDAYS, WEEKDAYS
 from commonplace.text.days import AMBIGUOUS, MONTHS, names_pattern
 
@@ -34,12 +34,12 @@ class DayNames:
     """
 
     def __init__(self, days: Sequence[Days], *, coming: bool = False) -> None:
-        self._spans = [dates_of(one) for one in days if one[0][0] != "-"]
+        self._spans = [dates_of(span) for span in days if not is_yearly(span[0])]
         self._coming = max(self._spans, default=None) if coming else None
         self._spelled = [
             (hints, re.compile("|".join(patterns)))
-            for one in days
-            for hints, patterns in _spelled(one)
+            for span in days
+            for hints, patterns in _spelled(span)
         ]
 
     def __call__(self, text: str, day: str | None) -> bool:
@@ -94,7 +94,7 @@ def _spelled(days: Days) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
     named: dict[tuple[str, int], list[int]] = {}
     for at in range(length):
         day = first + timedelta(at)
-        year = r"\d{4}" if days[0][0] == "-" else str(day.year)
+        year = r"\d{4}" if is_yearly(days[0]) else str(day.year)
         named.setdefault((year, day.month), []).append(day.day)
     for (year, month), numbers in named.items():
         names, by_number = MONTHS[month], (f"-{month:02}", f"{month}.", "月", "월")

@@ -1,4 +1,15 @@
-"""The times that the words of a question name: "in May", "on 3 May 2023", "last week", 上周.
+"""Finds the times that a text names: "in May", "on 3 May 2023", "last week", 上周.
+
+A text is read in four passes:
+
+1. :func:`times_of` finds times of the calendar ("3 May"), and times seen from today ("last week").
+2. ``fit_to_words`` in ``day_spans.py`` fits each time of the calendar to the words about it: "mid"
+   May, "3 to" 9 May.
+3. ``fit_together`` there fits all times to each other: "on Tuesday last week" is one day.
+4. For a query, ``asked_times.py`` adds days to come: for "on Monday" the next one, too.
+
+``day_words.py`` has the words, ``dates.py`` the days that those seen from today mean. A day without
+a year is written ``-05-07``; ``is_yearly`` in ``day_spans.py`` tells.
 
 Imported only for a query that may name one; see :func:`may_name_days` in ``languages.py``.
 """
@@ -10,10 +21,11 @@ from calendar import monthrange
 from datetime import date, timedelta
 from functools import cache, lru_cache
 from itertools import islice
+from string import digits
 from typing import TYPE_CHECKING
 
-from commonplace.text.dates import ASKED, KEPT, RELATIVE, seen_from
-from commonplace.text.day_spans import Time, narrowed, refined
+from commonplace.text.dates import ALSO_IN_NOTES, QUERY_ONLY, RELATIVE, seen_from
+from commonplace.text.day_spans import Time, fit_to_words, fit_together, is_yearly
 from commonplace.text.day_words import BARE_WEEKDAY, WEEKDAYS
 from commonplace.text.languages import SEEN
 from commonplace.text.questions import STOP_WORDS
@@ -24,8 +36,9 @@ if TYPE_CHECKING:
     from commonplace.text.day_spans import Days
 
 
-_MOST, _MOST_READ = 8, 40
+_MAX_TIMES, _MAX_MATCHES = 8, 40  # that a text names; of the calendar, before they are checked
 _LONGEST = 1_000
+"""Characters of a text in which times seen from today are searched for."""
 
 # By month, in English, German, French, Spanish, Italian, Portuguese and Russian.
 _MONTHS = """
@@ -45,7 +58,7 @@ december dec dezember décembre diciembre dicembre dezembro декабрь де�
 MONTHS = {number: names.split() for number, names in enumerate(_MONTHS.strip().split("\n"), 1)}
 """The names of each month (1..12), in lower case."""
 _NUMBERS = {name: number for number, names in MONTHS.items() for name in names}
-# Thai, which has no spaces between words and marks that are no letters: "\b" says nothing there.
+# Thai has no spaces between words, and marks that are no letters: its patterns cannot use "\b".
 _THAI_MONTHS = (
     *("มกราคม", "กุมภาพันธ์", "มีนาคม", "เมษายน", "พฤษภาคม", "มิถุนายน", "กรกฎาคม", "สิงหาคม"),
     *("กันยายน", "ตุลาคม", "พฤศจิกายน", "ธันวาคม"),
@@ -57,15 +70,15 @@ _THAI = {
 _BUDDHIST = 543
 """Years by which the Buddhist era, which Thailand counts in, is ahead."""
 
-# Words and names of people, too: by themselves they are months only behind such a word.
+# Also other words or names of people: by themselves they are months only behind _MONTH_BEFORE.
 AMBIGUOUS = {"may", "mar", "mars", "march", "april", "june", "jan", "sep", "sept", "oct", "dec"}
 AMBIGUOUS |= {"mai", "mayo", "julio"}
 _WITHIN = (
     "in|during|since|until|early|late|mid|im|en|em|nel|début|fin|mi|depuis|avant|desde|hasta"
     "|anfang|mitte|ende|seit|bis|ab|в"
 )
-_BEFORE = rf"(?P<before>{_WITHIN}|of|by|last|this|next|mois\s+de)"
-_IN_A_YEAR = (
+_MONTH_BEFORE = rf"(?P<before>{_WITHIN}|of|by|last|this|next|mois\s+de)"
+_YEAR_BEFORE = (
     r"in|during|im\s+jahre?|en|em|nel|в|early|late|mid|(?:beginning|start|middle|end)\s+of|anfang"
     r"|mitte|ende|début|fin|(?:principios|mediados|finales)\s+de|inizio|metà|early\s+in"
 )
@@ -97,35 +110,33 @@ def named_days(text: str, today: Callable[[], date]) -> tuple[Days, ...]:
 
 
 def may_be_seen_from_today(text: str) -> bool:
-    """Whether ``text`` may name a time such as "last week": few that do not are read in vain."""
+    """Whether ``text`` may name a time such as "last week": false positives are rare."""
     return any(map(f" {text.lower()}".__contains__, SEEN))
 
 
 def times_of(text: str, today: Callable[[], date], *, asked: bool = False) -> list[Time]:
     """Where ``text`` names times: first those of the calendar, then those seen from today.
 
-    Where it is ``asked``, "in two days" and "upcoming" are times as well.
+    Of a query (``asked``), "in two days" and "upcoming" are times as well.
     """
-    found = []
+    times = [fit_to_words(time, text) for time in _times_of_calendar(text, today, asked=asked)]
+    if len(text) <= _LONGEST:
+        times += _times_seen_from(today, text, asked=asked)
+    return fit_together(times, text) if times else times
+
+
+def _times_of_calendar(text: str, today: Callable[[], date], *, asked: bool) -> Iterator[Time]:
     lowered = text.lower()
     months = tuple(name for name in (*_NUMBERS, *_THAI) if not asked or name in lowered)
-    for match in islice(_calendar_pattern(months).finditer(text), _MOST_READ):
-        try:
-            found += [
-                refined(Time(*match.span(), _in_year(match, days, today)), text)
-                for days in _days(match)
-            ]
-        except ValueError:  # a day that no calendar has
-            continue
-    if len(text) <= _LONGEST:
-        found += _relative(text, today, asked=asked)
-    return narrowed(found, text) if found else found
+    for match in islice(_calendar_pattern(months).finditer(text), _MAX_MATCHES):
+        if days := _days_of_match(match):
+            yield Time(*match.span(), _in_year(match, days, today))
 
 
 def _in_year(match: re.Match[str], days: Days, today: Callable[[], date]) -> Days:
-    """``days`` without a year in the one that "last", "this" or "next" before the month means."""
+    """``days``, those without a year in the year that a "last", "this" or "next" before means."""
     before = (match["before"] or "").lower()
-    if days[0][0] != "-" or before not in {"last", "this", "next"}:
+    if not is_yearly(days[0]) or before not in {"last", "this", "next"}:
         return days
     now, month = today(), int(days[0][1:3])
     year = now.year
@@ -148,67 +159,69 @@ def is_only_a_time(text: str) -> bool:
 
 def days_of_times(times: Iterable[Time]) -> tuple[Days, ...]:
     """The days of ``times``, at most eight of them."""
-    return tuple(dict.fromkeys(time.days for time in times))[:_MOST]
+    return tuple(dict.fromkeys(time.days for time in times))[:_MAX_TIMES]
 
 
-def _relative(text: str, today: Callable[[], date], *, asked: bool) -> Iterator[Time]:
+def _times_seen_from(today: Callable[[], date], text: str, *, asked: bool) -> Iterator[Time]:
     lowered = text.lower()
-    # Of many texts each would need others: for these all are compiled, once.
-    some = tuple(one for one in RELATIVE + ASKED if _may_be(one, lowered)) if asked else RELATIVE
-    patterns = [_latin_pattern(some)] if some else []
-    if some and not text.isascii():
-        patterns.append(_wide_pattern(some))
+    # The names in one query are few. Other texts are many: for these all are compiled, once.
+    names = RELATIVE
+    if asked:
+        names = tuple(name for name in RELATIVE + QUERY_ONLY if _may_have(name, lowered))
+    patterns = [_compiled_spaced(names)] if names else []
+    if names and not text.isascii():
+        patterns.append(_compiled_unspaced(names))
     for match in (match for pattern in patterns for match in pattern.finditer(text)):
         words = match["time"].lower()
-        if words == "hier" and _GERMAN.search(text.lower()):
+        if words == "hier" and _GERMAN.search(lowered):
             continue
         if days := seen_from(today(), words):
             first, last = days
             if words.startswith(_SINCE_A_DAY) or _SINCE.search(text, 0, match.start()):
                 last = max(last, today())
-            kept = (
+            in_notes = (
                 "-" in words
-                or last - first > _SHORT
-                or re.fullmatch(KEPT, "-".join(words.split())) is not None
+                or last - first > _A_MONTH
+                or re.fullmatch(ALSO_IN_NOTES, "-".join(words.split())) is not None
             )
-            yield Time(*match.span(), (first.isoformat(), last.isoformat()), not kept)
+            yield Time(*match.span(), (first.isoformat(), last.isoformat()), not in_notes)
 
 
-def _days(match: re.Match[str]) -> Iterator[Days]:
-    groups = {name.rstrip("_"): value for name, value in match.groupdict().items() if value}
-    year, day = groups.get("y", ""), groups.get("d")
+def _days_of_match(match: re.Match[str]) -> Days | None:
+    """The days of a match of :func:`_calendar_pattern`; ``None``: no calendar has them."""
+    groups = {name.rstrip(digits): value for name, value in match.groupdict().items() if value}
+    year, day = groups.get("year", ""), groups.get("day")
     if year.startswith("25"):
         year = f"{int(year) - _BUDDHIST}"
-    if quarter := groups.get("q"):
-        last = 3 * int(quarter)
-        yield f"{year}-{last - 2:02}-01", f"{year}-{last:02}-{monthrange(2023, last)[1]}"
-        return
-    if "m" not in groups:
-        yield f"{year}-01-01", f"{year}-12-31"
-        return
-    month = groups["m"].lower()
-    number = int(month) if month.isdigit() else _NUMBERS.get(month) or _THAI.get(month, 0)
-    if not 1 <= number <= 12 or not (year or month.isdigit() or _is_month(match, groups)):
-        return
-    end = monthrange(int(year) if year else 2024, number)[1]
-    if day is not None and not 1 <= int(day) <= end:
-        return
-    first, last = (int(day), int(day)) if day else (1, end)
-    yield f"{year}-{number:02}-{first:02}", f"{year}-{number:02}-{last:02}"
+    if quarter := groups.get("quarter"):
+        last_month = 3 * int(quarter)
+        end = monthrange(2023, last_month)[1]
+        return f"{year}-{last_month - 2:02}-01", f"{year}-{last_month:02}-{end}"
+    if "month" not in groups:
+        return f"{year}-01-01", f"{year}-12-31"
+    name = groups["month"].lower()
+    month = int(name) if name.isdigit() else _NUMBERS.get(name) or _THAI.get(name, 0)
+    if not 1 <= month <= 12 or not (year or name.isdigit() or _is_month(match, groups)):
+        return None
+    end = monthrange(int(year) if year else 2024, month)[1]
+    if day is None:
+        return f"{year}-{month:02}-01", f"{year}-{month:02}-{end}"
+    only = f"{year}-{month:02}-{int(day):02}"
+    return (only, only) if 1 <= int(day) <= end else None
 
 
 def _is_month(match: re.Match[str], groups: dict[str, str]) -> bool:
     """Whether a name of a month means that: "in May", not "August Meyer" or "step 3 may fail"."""
-    month, before = groups["m"], groups.get("before", "").lower()
-    found = _NEXT_WORD.match(match.string, match.end())
-    after = found[1] if found else ""
+    month, before = groups["month"], groups.get("before", "").lower()
+    next_word = _NEXT_WORD.match(match.string, match.end())
+    after = next_word[1] if next_word else ""
     if month.lower() in _OTHER_WORDS and after.islower() and (month.islower() or month == "Mars"):
-        if groups.get("d"):
-            said = groups.get("nth") or _ON.search(match.string, 0, match.start())
-            return bool(said) or match[0][:1].isalpha()
+        if groups.get("day"):
+            is_day = groups.get("nth") or _ON.search(match.string, 0, match.start())
+            return bool(is_day) or match[0][:1].isalpha()
         return before not in {"this", "last", "next", "en"}
-    named = month.lower() in _FIRST_NAMES and month[0].isupper() and after[:1].isupper()
-    return not named or bool(groups.get("d")) or re.fullmatch(_WITHIN, before) is not None
+    is_name = month.lower() in _FIRST_NAMES and month[0].isupper() and after[:1].isupper()
+    return not is_name or bool(groups.get("day")) or re.fullmatch(_WITHIN, before) is not None
 
 
 def without(text: str, times: Iterable[Time]) -> str:
@@ -224,57 +237,62 @@ _NONE = "(?!)"
 
 @lru_cache(maxsize=128)
 def _calendar_pattern(months: tuple[str, ...]) -> re.Pattern[str]:
-    """Times of the calendar in a text that names these ``months``: to compile all takes long."""
+    """Times of the calendar in a text that names these ``months``: to compile all takes long.
 
-    def names(month: str, some: Iterable[str]) -> str:
-        longest_first = "|".join(sorted(some, key=len, reverse=True))
-        return rf"(?P<{month}>{longest_first or _NONE})\b\.?"
+    The group ``before`` is a word before a month, ``nth`` the end of an ordinal number. ``year``,
+    ``quarter``, ``month`` and ``day`` have a number behind their names.
+    """
+
+    def named(names: Iterable[str]) -> str:
+        longest_first = "|".join(sorted(names, key=len, reverse=True))
+        return rf"(?P<month{{0}}>{longest_first or _NONE})\b\.?"
 
     thai = "|".join(re.escape(name) for name in months if name in _THAI) or _NONE
     thai_in_full = "|".join(name for name in months if name in _THAI_MONTHS) or _NONE
-    every = frozenset(_NUMBERS.keys() & months)
-    year, day = r"(?P<y{0}>(?:19|20)\d\d)(?!\d)", r"(?P<d{0}>\d\d?)(?!\d)"
-    of = r"(?:\s+(?:of|de|del))?"
-    era = r"\s*(?:พ\.?ศ\.?|ค\.?ศ\.?|ปี)?\s*(?P<y{0}>(?:19|20|25)\d\d)(?!\d)"
+    names = frozenset(_NUMBERS.keys() & months)
+    name, unambiguous_name = named(names), named(names - AMBIGUOUS)
+    year, day = r"(?P<year{0}>(?:19|20)\d\d)(?!\d)", r"(?P<day{0}>\d\d?)(?!\d)"
+    month, quarter = r"(?P<month{0}>\d\d?)", r"(?P<quarter{0}>[1-4])"
+    nth, of = r"(?P<nth>st|nd|rd|th|\.)", r"(?:\s+(?:of|de|del))?"
+    thai_year = r"\s*(?:พ\.?ศ\.?|ค\.?ศ\.?|ปี)?\s*(?P<year{0}>(?:19|20|25)\d\d)(?!\d)"
     dayless = r"(?!\s+\d\d?(?!\d))"
-    before, nth = _BEFORE, r"(?P<nth>st|nd|rd|th|\.)"
     forms = (
-        rf"(?<!\d){year}-(?P<m>\d\d?)(?:-{day})?(?![\d-])",
-        rf"(?<!\d){year}\s*[年년]\s*(?P<m_>\d\d?)\s*[月월](?:\s*{day}\s*[日号號일])?",
-        rf"(?<!\d)(?P<m__>\d\d?)\s*[月월](?:\s*{day}\s*[日号號일])?",
-        rf"(?<![\w.]){day}{nth}?{of}\s+{names('m___', every)}(?:,?{of}\s+{year})?",
-        rf"\b{names('m____', every)}\s+{day}(?:st|nd|rd|th)?(?:,?\s+{year})?",
-        rf"\b{names('m_____', every)},?{of}\s+{year}",
-        rf"\b{before}[\s-]+{names('m______', every)}{dayless}(?:,?{of}\s+{year})?",
-        rf"\b{names('m_______', every - AMBIGUOUS)}",
-        rf"(?<![\w./-]){year}/(?P<m________>\d\d?)/{day}(?![\w/-])",
-        rf"(?<![\w.]){day}\.\s?(?P<m_________>\d\d?)\.\s?{year}(?![\w-]|\.\d)",
-        rf"\bq(?P<q>[1-4])(?:[\s-]+{year})?\b",
-        rf"(?<!\d){year}-?q(?P<q_>[1-4])\b",
-        rf"\b(?:am|vom|zum|bis|seit|den|dem|der)\s+{day}\.\s?(?P<m_____________>\d\d?)\.(?!\d)",
-        rf"\b{names('m______________', every)}(?=\s+(?:of\s+)?(?:last|this|next)\s+year\b)",
-        rf"(?<![\d.,/-]){day}\s*(?P<m__________>{thai})\.?(?:{era})?",
-        rf"(?P<m___________>{thai})\.?{era}",
-        rf"(?P<m____________>{thai_in_full})",
+        rf"(?<!\d){year}-{month}(?:-{day})?(?![\d-])",
+        rf"(?<!\d){year}\s*[年년]\s*{month}\s*[月월](?:\s*{day}\s*[日号號일])?",
+        rf"(?<!\d){month}\s*[月월](?:\s*{day}\s*[日号號일])?",
+        rf"(?<![\w.]){day}{nth}?{of}\s+{name}(?:,?{of}\s+{year})?",
+        rf"\b{name}\s+{day}(?:st|nd|rd|th)?(?:,?\s+{year})?",
+        rf"\b{name},?{of}\s+{year}",
+        rf"\b{_MONTH_BEFORE}[\s-]+{name}{dayless}(?:,?{of}\s+{year})?",
+        rf"\b{unambiguous_name}",
+        rf"(?<![\w./-]){year}/{month}/{day}(?![\w/-])",
+        rf"(?<![\w.]){day}\.\s?{month}\.\s?{year}(?![\w-]|\.\d)",
+        rf"\bq{quarter}(?:[\s-]+{year})?\b",
+        rf"(?<!\d){year}-?q{quarter}\b",
+        rf"\b(?:am|vom|zum|bis|seit|den|dem|der)\s+{day}\.\s?{month}\.(?!\d)",
+        rf"\b{name}(?=\s+(?:of\s+)?(?:last|this|next)\s+year\b)",
+        rf"(?<![\d.,/-]){day}\s*(?P<month{{0}}>{thai})\.?(?:{thai_year})?",
+        rf"(?P<month{{0}}>{thai})\.?{thai_year}",
+        rf"(?P<month{{0}}>{thai_in_full})",
         # "in 2000 steps" is no year.
-        rf"\b(?:{_IN_A_YEAR})[\s-]+{year}(?!['’]?s\b)(?![\w/.:-]*\d)(?!\s+(?!was|is|has|does)[a-z]*s\b)",
+        rf"\b(?:{_YEAR_BEFORE})[\s-]+{year}(?!['’]?s\b)(?![\w/.:-]*\d)(?!\s+(?!was|is|has|does)[a-z]*s\b)",
         rf"(?<!\d){year}\s*[年년](?!\s*\d)",
     )
-    # A group's name stands once in a pattern: those of later forms end in more underscores.
-    numbered = "|".join(form.format("_" * at) for at, form in enumerate(forms))
+    # A group's name may stand once in a pattern: the number of its form makes it another.
+    numbered = "|".join(form.format(number) for number, form in enumerate(forms))
     return re.compile(numbered, re.IGNORECASE)
 
 
-_WIDE = re.compile("[\u0e00-\u0e7f\u3000-\ud7ff]")
+_UNSPACED = re.compile("[\u0e00-\u0e7f\u3000-\ud7ff]")
 _SINCE_A_DAY = ("since ", "seit ", "depuis ", "desde ")
 _SINCE = re.compile(r"\b(?:since|seit|depuis|desde)\s+$", re.IGNORECASE)
-_SHORT = timedelta(31)
-"""What happened within some years is named so in notes, too: "the trip last year"."""
+_A_MONTH = timedelta(31)
+"""Notes, too, name what is longer as it is seen from their day: "the trip last year"."""
 
 _LETTER = "[a-z0-9_\u00c0-\u024f\u0400-\u04ff]"
 
 
-def _may_be(pattern: str, lowered: str) -> bool:
+def _may_have(pattern: str, lowered: str) -> bool:
     """Whether ``lowered`` may have what ``pattern`` matches: to compile all takes long."""
     return any(map(lowered.__contains__, _hints(pattern)))
 
@@ -284,12 +302,13 @@ def _hints(pattern: str) -> frozenset[str]:
     """Letters of which each match of ``pattern`` has some: those outside of groups, or else any."""
     # Without escapes, classes of what is no letter, and what may be missing.
     plain = re.sub(r"\\.|\[\^[^]]*]|\{[^}]*}|[^\W\d_][?*]", " ", pattern)
-    plain = re.sub(r"\[([^]]*)]", lambda found: f"({' '.join(found[1])})", plain)
-    depth, outside, every = 0, [""], [""]
+    plain = re.sub(r"\[([^]]*)]", lambda letters: f"({' '.join(letters[1])})", plain)
+    depth = 0
+    outside, every = [""], [""]  # runs of letters outside of groups, and all
     for sign in plain:
         depth += (sign in "([") - (sign in ")]")
-        for runs, goes_on in ((outside, depth == 0), (every, True)):
-            if sign.isalpha() and goes_on:
+        for runs, counts in ((outside, depth == 0), (every, True)):
+            if sign.isalpha() and counts:
                 runs[-1] += sign
             elif runs[-1]:
                 runs.append("")
@@ -298,36 +317,37 @@ def _hints(pattern: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=128)
-def _latin_pattern(names: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile(_latin(names) or _NONE, re.IGNORECASE)
+def _compiled_spaced(names: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(_spaced(names) or _NONE, re.IGNORECASE)
 
 
 @lru_cache(maxsize=128)
-def _wide_pattern(names: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile(_wide(names) or _NONE)
+def _compiled_unspaced(names: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(_unspaced(names) or _NONE)
 
 
 def names_pattern(names: Iterable[str]) -> re.Pattern[str]:
     """Where a text has one of ``names``, patterns as those of times that are seen from today."""
-    some = [part for part in (_latin(names), _wide(names)) if part]
-    return re.compile("|".join(some).replace("?P<time>", "?:"), re.IGNORECASE)
+    both = "|".join(filter(None, (_spaced(names), _unspaced(names))))
+    return re.compile(both.replace("?P<time>", "?:"), re.IGNORECASE)
 
 
-def _latin(names: Iterable[str]) -> str:
-    some = "|".join(_apart(names, wide=False))
-    return (
-        rf"(?<!{_LETTER})(?<![./-])(?P<time>{some})(?:['’]s)?(?!{_LETTER}|/|[.-]\w)" if some else ""
-    )
+def _spaced(names: Iterable[str]) -> str:
+    """The pattern of those of ``names`` whose script has spaces between words; ``""``: of none."""
+    times = "|".join(_patterns(names, unspaced=False))
+    before, behind = rf"(?<!{_LETTER})(?<![./-])", rf"(?:['’]s)?(?!{_LETTER}|/|[.-]\w)"
+    return f"{before}(?P<time>{times}){behind}" if times else ""
 
 
-def _wide(names: Iterable[str]) -> str:
-    some = "|".join(_apart(names, wide=True))
-    return f"(?P<time>{some})" if some else ""
+def _unspaced(names: Iterable[str]) -> str:
+    """The pattern of the other ones of ``names``; ``""``: of none."""
+    times = "|".join(_patterns(names, unspaced=True))
+    return f"(?P<time>{times})" if times else ""
 
 
-def _apart(names: Iterable[str], *, wide: bool) -> Iterator[str]:
-    """The patterns of words in scripts without spaces, or the others, words parted by spaces."""
-    apart = {"-?": r"[\s-]*", "-": r"[\s-]+"}
-    for pattern in names:
-        if (_WIDE.search(pattern) is not None) == wide:
-            yield re.sub(r"\[[^]]*]|-\??", lambda m: apart.get(m[0], m[0]), pattern)
+def _patterns(names: Iterable[str], *, unspaced: bool) -> Iterator[str]:
+    """The patterns of ``names`` in scripts without spaces, or else of the others."""
+    spaces = {"-?": r"[\s-]*", "-": r"[\s-]+"}
+    for name in names:
+        if (_UNSPACED.search(name) is not None) == unspaced:
+            yield re.sub(r"\[[^]]*]|-\??", lambda part: spaces.get(part[0], part[0]), name)

@@ -147,8 +147,8 @@ def facts(path: str, text: str, day: str = "") -> list[NoteLine]:
         if not _NO_FACT.match(line) and not _SUPERSEDED.search(line):
             plain = plain_line(line)
             if len(plain) >= _SHORTEST:
-                taken = _SOURCE.search(line)
-                source = f"{taken[1]}#L{taken[2]}" if taken else ""
+                cited = _SOURCE.search(line)
+                source = f"{cited[1]}#L{cited[2]}" if cited else ""
                 found.append(NoteLine(path, number, plain, day, source))
     return found
 

@@ -198,7 +198,7 @@ woman:women write:wrote,written
 """
 FORMS_OF = {
     stem: forms.split(",")
-    for stem, _, forms in (one.partition(":") for one in _IRREGULAR_LISTED.split())
+    for stem, _, forms in (verb.partition(":") for verb in _IRREGULAR_LISTED.split())
 }
 """Irregular forms of English verbs and nouns, which no stemmer knows, by the stem of what they are
 forms of. What is a word of its own, too (bit, bound, found, lives, leaves), is left out."""

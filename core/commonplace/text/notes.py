@@ -153,26 +153,26 @@ def _plain(text: str) -> str:
     return text if text.startswith("#") else _COMMENT.sub("", text).strip()
 
 
-def _values(found: dict[str, Any], names: tuple[str, ...]) -> Iterator[Any]:
+def _values(keys: dict[str, Any], names: tuple[str, ...]) -> Iterator[Any]:
     for name in names:
-        value = found.get(name)
+        value = keys.get(name)
         if value is not None:
             yield from value if isinstance(value, list) else (value,)
 
 
-def _texts(found: dict[str, Any], names: tuple[str, ...], *, words: bool = False) -> Iterator[str]:
+def _texts(keys: dict[str, Any], names: tuple[str, ...], *, words: bool = False) -> Iterator[str]:
     """The values of ``names`` as texts; with ``words``, a text may be several: ``a, b``."""
     for name in names:
-        value = found.get(name)
+        value = keys.get(name)
         if isinstance(value, str) and words:
             parts = value.split(",") if "," in value else value.split()
             yield from filter(None, map(str.strip, parts))
         else:
-            for one in value if isinstance(value, list) else (value,):
-                if isinstance(one, int) and one.bit_length() > _LONGEST_NUMBER:
+            for item in value if isinstance(value, list) else (value,):
+                if isinstance(item, int) and item.bit_length() > _LONGEST_NUMBER:
                     continue
-                if isinstance(one, str | int | float) and str(one).strip():
-                    yield str(one).strip()
+                if isinstance(item, str | int | float) and str(item).strip():
+                    yield str(item).strip()
 
 
 def _day(value: Any) -> date | None:

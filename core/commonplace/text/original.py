@@ -2,8 +2,8 @@
 
 The terms are made here, so that every store gives the same answers and scores. They are what FTS5
 makes of a text: a word of several parts (``foo_bar``), and every piece of text among trigrams, is a
-phrase of terms, scored as one. Where all words together find nothing, those that are worth it are
-asked one by one: stop words of seven languages are left out whatever the language, Chinese and
+phrase of terms, scored as one. Where all words together find nothing, keywords are searched for
+one by one: stop words of seven languages are left out whatever the language, Chinese and
 Japanese are cut into characters and pairs, and Korean words also lose their particles.
 """
 
@@ -80,7 +80,7 @@ class TrigramAnalyser:
     terms = "original-trigram"
 
     def chunk(self, text: str, *, heading: Sequence[str] = (), title: str = "") -> Terms:
-        """The trigrams of the text; beside them one and two characters that may be asked for."""
+        """The trigrams of the text; beside them one and two characters that a query may have."""
         from commonplace.model.chunks import Terms
 
         del heading, title
@@ -124,13 +124,15 @@ def _query(
     *,
     whole_runs: bool,
 ) -> KeywordQuery:
-    said = " ".join((*parsed.words, *parsed.phrases))
-    query, must_not = all_of(said), quoted(parsed.excluded)
-    singly = ((word, all_of(word)) for word in keywords_of(said, whole_runs=whole_runs))
+    text = " ".join((*parsed.words, *parsed.phrases))
+    query, must_not = all_of(text), quoted(parsed.excluded)
+    queries = ((word, all_of(word)) for word in keywords_of(text, whole_runs=whole_runs))
     return query._replace(
         must=tuple(dict.fromkeys((*query.must, *quoted(parsed.phrases)))),
         must_not=must_not,
-        singly=tuple((word, one._replace(must_not=must_not)) for word, one in singly if one.should),
+        singly=tuple(
+            (word, single._replace(must_not=must_not)) for word, single in queries if single.should
+        ),
     )
 
 
@@ -196,11 +198,11 @@ def _runs(text: str) -> Iterator[str]:
 
 
 def _lower(text: str) -> str:
-    """``text`` in lower case, each character by itself, so that there are as many as before."""
+    """``text`` in lower case, character by character, so that its length stays the same."""
     lower = text.lower()
     if len(lower) == len(text):
         return lower
-    return "".join(low if len(low := one.lower()) == 1 else one for one in text)
+    return "".join(low if len(low := letter.lower()) == 1 else letter for letter in text)
 
 
 def _pattern(text: str) -> re.Pattern[str]:

@@ -25,7 +25,7 @@ MOST_FILTERS = 100
 """Filters of a query that have an effect."""
 
 MOST_PHRASES = 16
-"""Quoted texts of a query that have an effect, and so many that are excluded."""
+"""Quoted texts of a query that have an effect; and as many excluded ones."""
 
 _MOST_BITS = 1023
 """Any whole number of so many bits can be made a float."""
@@ -49,30 +49,30 @@ def check_search(
         _refuse("sources", "a list of one text or more, or left out", sources)
 
 
-def check_texts(**given: object) -> None:
+def check_texts(**values: object) -> None:
     """Raise :class:`~commonplace.errors.CallerError` for the first that is no text."""
-    for name, value in given.items():
+    for name, value in values.items():
         if not isinstance(value, str):
             _refuse(name, "a text", value)
 
 
-def check_optional_texts(**given: object) -> None:
+def check_optional_texts(**values: object) -> None:
     """Raise :class:`~commonplace.errors.CallerError` for the first that is no text or ``None``."""
-    for name, value in given.items():
+    for name, value in values.items():
         if value is not None and not isinstance(value, str):
             _refuse(name, "a text, or left out", value)
 
 
-def check_shares(**given: object) -> None:
+def check_shares(**values: object) -> None:
     """Raise :class:`~commonplace.errors.CallerError` unless each is ``None`` or from 0 to 1."""
-    for name, value in given.items():
+    for name, value in values.items():
         if value is not None and not (_is_number(value) and 0 <= value <= 1):  # type: ignore[operator]  # it is a number
             _refuse(name, "a number from 0 to 1", value)
 
 
-def check_numbers(low: int, high: float = inf, /, **given: object) -> None:
+def check_numbers(low: int, high: float = inf, /, **values: object) -> None:
     """Raise :class:`~commonplace.errors.CallerError` unless each is ``None`` or an int in range."""
-    for name, value in given.items():
+    for name, value in values.items():
         is_whole = isinstance(value, int) and not isinstance(value, bool)
         if value is not None and not (is_whole and low <= value <= high):  # type: ignore[operator]  # it is a number
             limits = f"of at least {low}" if high == inf else f"from {low} to {high:,}"
@@ -145,15 +145,15 @@ def parse_query(
     Of a longer text its first :data:`LONGEST_QUERY` characters count, and of more filters the
     first :data:`MOST_FILTERS`.
     """
-    read = _Reader(text[:LONGEST_QUERY], today, workspace)
+    reader = _Reader(text[:LONGEST_QUERY], today, workspace)
     if len(text) > LONGEST_QUERY:
-        read.note(f"the query has {len(text):,} characters; its first {LONGEST_QUERY:,} count")
+        reader.note(f"the query has {len(text):,} characters; its first {LONGEST_QUERY:,} count")
         text = text[:LONGEST_QUERY]
     at = 0
     operators = any(mark in text for mark in _MARKS_OF_OPERATORS)
     while operators and (match := _operator_pattern().search(text, at)):
-        at = read.operator(match)
-    return read.finish()
+        at = reader.operator(match)
+    return reader.finish()
 
 
 def shown_filters(
@@ -170,7 +170,7 @@ def shown_filters(
     return (
         *(f"{key}:{value}" for key, values in kinds for value in sorted(values)),
         *(f'"{phrase}"' for phrase in phrases[:MOST_PHRASES]),
-        *(f"-{one}" if one.isalpha() else f'-"{one}"' for one in excluded[:MOST_PHRASES]),
+        *(f"-{text}" if text.isalpha() else f'-"{text}"' for text in excluded[:MOST_PHRASES]),
     )
 
 
@@ -180,13 +180,13 @@ class _Reader:
     def __init__(self, text: str, today: Callable[[], date] | None, workspace: str) -> None:
         self._text, self._workspace = text, workspace
         self._today = today
-        self._plain_from = 0  # where the stretch of plain text began that is being read
+        self._plain_from = 0  # where the stretch of plain text that is being read began
         self._unclosed: set[str] = set()  # closing quotes of which no more will come
         self._words: list[str] = []
         self._phrases: list[str] = []
         self._excluded: list[str] = []
         self._notes: list[str] = []
-        self._last: list[str] = []  # what was added to last
+        self._last: list[str] = []  # the list to which something was added last
         self._paths, self._not_paths = list[str](), list[str]()
         self._sources, self._not_sources = list[str](), list[str]()
         self._after, self._before = list[str](), list[str]()
@@ -198,7 +198,7 @@ class _Reader:
         self._notes.append(text)
 
     def operator(self, match: re.Match[str]) -> int:
-        """Read what looks like an operator; where to go on."""
+        """Read what looks like an operator. Returns where to go on."""
         if match["quote"]:
             return self._quoted(match)
         if match["or"]:
@@ -232,7 +232,7 @@ class _Reader:
         return ParsedQuery(self._text, words, phrases, excluded, where, tuple(self._notes))
 
     def _either_way(self, match: re.Match[str]) -> None:
-        """``OR``: what stands around it need not be there, a phrase neither."""
+        """Read ``OR``: nothing beside it must be there, not even a phrase."""
         between = self._text[self._plain_from : match.start()]
         rest = self._text[match.end() :].strip()
         if not rest or not (between.strip() or self._words or self._phrases):
@@ -254,15 +254,15 @@ class _Reader:
         after = end + 1
         if text[start:end].isspace() or end == start or text[after : after + 1].isalnum():
             return start
-        taken = self._excluded if match["minus"] else self._phrases
+        texts = self._excluded if match["minus"] else self._phrases
         before = self._text[: match.start()].rstrip()
-        if taken is self._phrases and self._plain_from == len(before) and before.endswith("OR"):
-            taken = self._words
-        self._take(match.start(), after, taken, text[start:end])
+        if texts is self._phrases and self._plain_from == len(before) and before.endswith("OR"):
+            texts = self._words
+        self._take(match.start(), after, texts, text[start:end])
         return after
 
     def _filter(self, match: re.Match[str]) -> None:
-        key, no, typed = match["key"], match["no"], match["value"]
+        key, minus, typed = match["key"], match["no"], match["value"]
         value = typed.strip('"')
         self._filters += 1
         if self._filters > MOST_FILTERS:
@@ -272,29 +272,32 @@ class _Reader:
                 self.note(words)
             return
         if key == "path" and value.strip():
-            taken = self._not_paths if no else self._paths
+            values = self._not_paths if minus else self._paths
             value = _stored_path(value, self._workspace)
         elif key == "source" and re.fullmatch(r"[\w.-]+", value):
-            taken = self._not_sources if no else self._sources
-        elif key in {"after", "before"} and not no and (day := self._day(value, key)):
-            taken, value = (self._after if key == "after" else self._before), day
+            values = self._not_sources if minus else self._sources
+        elif key in {"after", "before"} and not minus and (day := self._day(value, key)):
+            values, value = (self._after if key == "after" else self._before), day
         elif key == "tag" and (tag := _tag(value)):
-            taken, value = (self._not_tags if no else self._tags), tag
+            values, value = (self._not_tags if minus else self._tags), tag
         else:
-            taken, value = self._notes, _not_understood(no, key, typed)
-        self._take(match.start(), match.end(), taken, value)
+            values, value = self._notes, _not_understood(minus, key, typed)
+        self._take(match.start(), match.end(), values, value)
 
     def _day(self, value: str, key: str) -> str:
         from commonplace.text.dates import days_of, today_at
 
         days = days_of(value, self._today() if self._today else today_at(time()))
-        return days[key == "before"].isoformat() if days else ""
+        if days is None:
+            return ""
+        first, last = days
+        return (last if key == "before" else first).isoformat()
 
-    def _take(self, start: int, end: int, taken: list[str], value: str) -> None:
+    def _take(self, start: int, end: int, values: list[str], value: str) -> None:
         self._plain(start)
         self._plain_from = end
-        self._last = taken
-        taken.append(value)
+        self._last = values
+        values.append(value)
 
     def _plain(self, end: int) -> None:
         words = self._text[self._plain_from : end].strip()
@@ -318,7 +321,7 @@ def _relative(path: str, workspace: str) -> str:
         below = [os.path.relpath(path, base) for base in (workspace, os.path.realpath(workspace))]
     except ValueError:  # on another drive nothing is relative
         return path
-    return next((one for one in below if one.split(os.sep)[0] != os.pardir), below[0])
+    return next((inside for inside in below if inside.split(os.sep)[0] != os.pardir), below[0])
 
 
 def _tag(value: str) -> str:
@@ -331,17 +334,18 @@ def _left_out_by(word: str, text: str) -> str:
     if word.lower().endswith((".md", ".markdown")):
         path = word if "/" in word else f"**/{word}"
         return f"leaves out text with these words, -path:{path} the file"
-    is_command = any(one.startswith(("--", "./", "/", "~/")) for one in text.split())
-    return f'excludes pieces with "{word}"; to search for it, quote it: "-{word}"' * is_command
+    if any(part.startswith(("--", "./", "/", "~/")) for part in text.split()):  # a command
+        return f'excludes pieces with "{word}"; to search for it, quote it: "-{word}"'
+    return ""
 
 
-def _not_understood(no: str, key: str, value: str) -> str:
-    note = f"{no}{key}:{value} is not understood, and was left out"
+def _not_understood(minus: str, key: str, value: str) -> str:
+    note = f"{minus}{key}:{value} is not understood, and was left out"
     if key == "source":
         return f"{note}: a source is one word, such as memory"
     if key in {"path", "tag"}:
         return note
-    if no:
+    if minus:
         return f"{note}: use {'before' if key == 'after' else 'after'}: instead"
     from commonplace.text.dates import EXAMPLES
 

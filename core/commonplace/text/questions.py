@@ -155,8 +155,8 @@ def words_of_now(text: str) -> list[str]:
         return []
     lowered = text.lower()
     words = [word.strip(_MARKS_BESIDE) for word in lowered.split()]
-    said = [word for word in words if word in _NOW or word.startswith(_NOW_STEMS)]
-    return said + [phrase for phrase in _NOW_PHRASES if phrase in lowered]
+    now_words = [word for word in words if word in _NOW or word.startswith(_NOW_STEMS)]
+    return now_words + [phrase for phrase in _NOW_PHRASES if phrase in lowered]
 
 
 _SEVERAL_LISTED = """

@@ -80,20 +80,20 @@ class StandardAnalyser:
     def query(self, parsed: ParsedQuery) -> KeywordQuery:
         """The terms of a query: any of its words, all of its phrases, none of what it excludes."""
         typed = " ".join(parsed.words).lower().split()
-        read = _Reading(stop_words_of(parsed.words))
+        reading = _Reading(stop_words_of(parsed.words))
         for segment in parsed.words:
-            read.words(self._pieces(segment))
+            reading.words(self._pieces(segment))
         if len(parsed.words) == 1 and not parsed.phrases:
-            read.add_joined(self._pieces(parsed.words[0]), self._stems)
+            reading.add_joined(self._pieces(parsed.words[0]), self._stems)
         phrases = parsed.phrases[:MOST_PHRASES]
-        must = [read.phrase(self._pieces(phrase)) for phrase in phrases]
+        must = [reading.phrase(self._pieces(phrase)) for phrase in phrases]
         must_not = [_sequence(self._pieces(text)) for text in parsed.excluded[:MOST_PHRASES]]
-        should, selective = read.should(), list[str]()
-        beside = read.beside(should)
+        should, selective = reading.should(), list[str]()
+        beside = reading.beside(should)
         if now := words_of_now(" ".join(typed)):  # a note without "now" may hold now all the same
-            said = {token for word in now for token in _sequence(self._pieces(word))}
-            if not said.issuperset(should):
-                beside |= said.intersection(should)
+            now_tokens = {token for word in now for token in _sequence(self._pieces(word))}
+            if not now_tokens.issuperset(should):
+                beside |= now_tokens.intersection(should)
         if any(map(has_unspaced, (*parsed.words, *phrases))):
             # One English word among pairs of letters: it would count as little as one of them.
             should += [term for term in should if term.isascii()]
@@ -101,12 +101,12 @@ class StandardAnalyser:
 
             selective = selective_terms(should, beside)
         if len(typed) <= _FEW:  # in a sentence its other words say what is asked
-            should += read.wholes(3 if all(map(str.isascii, typed)) else 1, self._stems)
+            should += reading.wholes(3 if all(map(str.isascii, typed)) else 1, self._stems)
         return KeywordQuery(
             should=tuple(should),
             must=tuple(filter(None, must)),
             must_not=tuple(filter(None, must_not)),
-            neighbours=tuple(read.pairs),
+            neighbours=tuple(reading.pairs),
             beside=beside,
             selective=tuple(selective),
         )
@@ -131,10 +131,10 @@ class StandardAnalyser:
         if not text.isascii() and wide:
             from commonplace.text.unspaced import places_in_plain
 
-            found, text = places_in_plain(text, wide, _LETTERS, _plain_text)
+            found, text = places_in_plain(text, wide, LETTERS, plain_text)
         elif not text.isascii():
-            letters = _LETTERS if max(text) >= _FIRST_LETTER else "(?!)"  # which compiles faster
-            if _plain_text(letters).fullmatch(text):
+            letters = LETTERS if max(text) >= _FIRST_LETTER else "(?!)"  # which compiles faster
+            if plain_text(letters).fullmatch(text):
                 text = in_ascii(text)
         for start, end in _words_with(text, needles):
             found += self._matches_of_word(text[start:end], start, wanted)
@@ -155,8 +155,8 @@ class StandardAnalyser:
                 found += matching_pieces(group, start + at, self._stems.__getitem__, wanted)
             else:
                 for first, last, terms in self._group_terms[group]:
-                    if held := wanted.intersection(terms):
-                        found.append((start + at + first, start + at + last, held))
+                    if matching := wanted.intersection(terms):
+                        found.append((start + at + first, start + at + last, matching))
             at += len(group)
         return found
 
@@ -174,7 +174,7 @@ class StandardAnalyser:
 
 
 class _Reading:
-    """What has been read of a query: its terms, each with whether all it says is a stop word."""
+    """What has been read of a query: its terms, and whether each stands for stop words alone."""
 
     def __init__(self, stop_words: Collection[str]) -> None:
         self.pairs: dict[tuple[str, str], None] = {}
@@ -185,12 +185,12 @@ class _Reading:
         self._tokens: set[str] = set()
         self._phrase_terms: dict[str, None] = {}
 
-    def words(self, found: Iterable[Piece]) -> None:
+    def words(self, stretch: Iterable[Piece]) -> None:
         """Read a stretch of words that stand together."""
         terms = self._terms
-        last, last_stops = "", True
+        last, last_is_stop = "", True
         whole, until = "", 0
-        for _, end, token, plain, extra in found:
+        for _, end, token, plain, extra in stretch:
             if len(terms) >= _MAX_TERMS:
                 return
             if extra and not token:
@@ -202,68 +202,68 @@ class _Reading:
                 if end <= until:
                     self._wholes[whole] += 1
                 self._tokens.add(token)
-                stops = plain in self._stop_words
-                terms[token] = stops and terms.get(token, True)
-                if not stops:
+                is_stop_word = plain in self._stop_words
+                terms[token] = is_stop_word and terms.get(token, True)
+                if not is_stop_word:
                     self._meaningful.add(token)
-                if last and not (stops and last_stops) and len(self.pairs) < _MAX_TERMS:
+                if last and not (is_stop_word and last_is_stop) and len(self.pairs) < _MAX_TERMS:
                     self.pairs[last, token] = None
-                last, last_stops = token, stops
+                last, last_is_stop = token, is_stop_word
             for term in extra:
                 terms[term] = term in self._stop_words and terms.get(term, True)
 
     def add_joined(self, found: Iterable[Piece], stems: Mapping[str, str]) -> None:
         """Read two to five words in Latin letters as an identifier that was typed apart, too."""
-        plain = [piece[3] for piece in islice(found, 2 * _MAX_JOINED + 1) if piece[2]]
+        plain = [plain for _, _, token, plain, _ in islice(found, 2 * _MAX_JOINED + 1) if token]
         joined = "".join(plain)
         if 2 <= len(plain) <= _MAX_JOINED and joined.isascii() and joined.isalnum():
             self._terms.setdefault(stems[joined], False)
 
     def phrase(self, found: Iterable[Piece]) -> Phrase:
         """Read a phrase, of which every word counts; its tokens in their order."""
-        known = list(_until_token(found, _MAX_PHRASE))
-        for _, _, token, _, extra in known:
+        phrase = list(_until_token(found, _MAX_PHRASE))
+        for _, _, token, _, extra in phrase:
             self._phrase_terms.update(dict.fromkeys((token, *extra) if token else extra))
             self._tokens.add(token)
-        return _sequence(known)
+        return _sequence(phrase)
 
     def should(self) -> list[str]:
         """The different terms; without stop words if another word stays."""
-        dropped = bool(self._meaningful)
-        kept = [term for term, stops in self._terms.items() if not (stops and dropped)]
-        return list(dict.fromkeys([*kept, *self._phrase_terms]))
+        drop = bool(self._meaningful)
+        terms = [term for term, is_stop in self._terms.items() if not (is_stop and drop)]
+        return list(dict.fromkeys([*terms, *self._phrase_terms]))
 
     def wholes(self, times: int, stems: Mapping[str, str]) -> Iterator[str]:
-        """Each identifier, also without its joints, ``times`` for each part: it outweighs these."""
+        """Each identifier, as typed and joined, ``times`` for each part: it outweighs its parts."""
         for whole, parts in self._wholes.items():
             written = filter(None, (whole, stems[joined_spelling(whole)]))
             yield from (*written,) * min(times * parts, _MAX_PARTS)
 
     def beside(self, should: Iterable[str]) -> frozenset[str]:
-        """Those of ``should`` that are no word of the query, but a part or a joining of some."""
+        """Those of ``should`` that are parts of words of the query, or several joined to one."""
         return frozenset(should) - self._tokens
 
 
 def _sequence(found: Iterable[Piece]) -> Phrase:
-    return tuple(piece[2] for piece in _until_token(found, _MAX_PHRASE) if piece[2])
+    return tuple(token for _, _, token, _, _ in _until_token(found, _MAX_PHRASE) if token)
 
 
 def _until_token(found: Iterable[Piece], count: int) -> Iterator[Piece]:
     """The pieces up to the one that brings the token number ``count``."""
     for piece in found:
         yield piece
-        count -= bool(piece[2])
+        count -= bool(piece[2])  # its token
         if not count:
             return
 
 
-_LETTERS = "[\u3005-\u3007\u3041-\u3096\u30a1-\u30fa\u30fc-\u30fe\u4e00-\u9fff\uac00-\ud7a3]"
+LETTERS = "[\u3005-\u3007\u3041-\u3096\u30a1-\u30fa\u30fc-\u30fe\u4e00-\u9fff\uac00-\ud7a3]"
 """Those of scripts without spaces of which each is a unit of its run."""
 _FIRST_LETTER = "\u3005"
 
 
 @cache
-def _plain_text(run: str) -> re.Pattern[str]:
+def plain_text(run: str) -> re.Pattern[str]:
     """Text of ASCII, marks that part words, and letters that match ``run``."""
     marks = (
         "\xa0\xab\xb7\xbb\u2013-\u2027\u2190-\u21ff\u2500-\u25ff\u3000-\u3003\u3008-\u3020\u30fb"
@@ -279,11 +279,11 @@ def _plain_text(run: str) -> re.Pattern[str]:
 def _words_with(text: str, needles: Collection[str]) -> list[tuple[int, int]]:
     """Where the words stand, parted by spaces, that have a needle or what is not ASCII."""
     lower = text.lower()
-    found: set[tuple[int, int]] = set()
-    for match in re.finditer("[^ ]++", "" if text.isascii() else text):
-        if not match.group().isascii() or len(lower) != len(text):
-            found.add(match.span())
-    for needle in needles if len(lower) == len(text) else ():
+    if len(lower) != len(text):  # what is found in it stands elsewhere in the text
+        return [word.span() for word in re.finditer("[^ ]++", text)]
+    padded, wide = f"{lower} ", "" if text.isascii() else text
+    spans = {word.span() for word in re.finditer("[^ ]++", wide) if not word.group().isascii()}
+    for needle in needles:
         # A number begins and ends nothing in the middle of another one.
         first, last = needle[0] in _DIGITS, needle[-1] in _DIGITS and len(needle) < MAX_TOKEN
         at = lower.find(needle)
@@ -293,16 +293,16 @@ def _words_with(text: str, needles: Collection[str]) -> list[tuple[int, int]]:
             if (first and before in _DIGITS) or (last and behind in _DIGITS):
                 at = lower.find(needle, at + 1)
                 continue
-            end = lower.find(" ", at) % (len(text) + 1)  # -1: where the text ends
-            found.add((lower.rfind(" ", 0, at) + 1, end))
+            end = padded.index(" ", at)
+            spans.add((lower.rfind(" ", 0, at) + 1, end))
             at = lower.find(needle, end)
-    at = lower.find("_") if len(lower) == len(text) else -1
+    at = lower.find("_")
     while at >= 0:
-        start, end = lower.rfind(" ", 0, at) + 1, lower.find(" ", at) % (len(text) + 1)
+        start, end = lower.rfind(" ", 0, at) + 1, padded.index(" ", at)
         if any(map(lower[start:end].replace("_", "").__contains__, needles)):  # joined spelling
-            found.add((start, end))
+            spans.add((start, end))
         at = lower.find("_", end)
-    return sorted(found)
+    return sorted(spans)
 
 
 class _Stems(dict[str, str]):

@@ -1,8 +1,4 @@
-"""From text to tokens: groups, runs and words, and what stands inside words.
-
-A *piece* is ``(start, end, token, plain, extra)``: its position, its token in the sequence of the
-text (``""`` for none), that token before stemming, and tokens beside the sequence.
-"""
+"""From text to tokens: groups, runs and words, and what stands inside words."""
 
 from __future__ import annotations
 
@@ -53,11 +49,11 @@ def cut(group: str) -> Iterator[tuple[int, str, bool]]:
     if group.isascii() or max(group) < _FIRST_UNSPACED:
         yield 0, group, False
         return
-    if _plain_run_pattern().fullmatch(group):
+    if plain_run_pattern().fullmatch(group):
         yield 0, group, True
         return
     at = 0
-    for match in _run_pattern().finditer(group):
+    for match in run_pattern().finditer(group):
         yield from _between(group, at, match.start())
         yield match.start(), match.group(), True
         at = match.end()
@@ -92,7 +88,7 @@ def units(run: str) -> Sequence[str]:
 def has_unspaced(text: str) -> bool:
     """Whether ``text`` holds a letter of a script that is written without spaces."""
     may_have = not text.isascii() and max(text) >= _FIRST_UNSPACED
-    return may_have and _run_pattern().search(text) is not None
+    return may_have and run_pattern().search(text) is not None
 
 
 def in_ascii(text: str) -> str:
@@ -135,13 +131,14 @@ def _word_pattern() -> re.Pattern[str]:
 
 
 @cache
-def _run_pattern() -> re.Pattern[str]:
+def run_pattern() -> re.Pattern[str]:
+    """A run: letters of scripts without spaces, with their marks."""
     return re.compile(rf"(?:[{UNSPACED}]{_MARK}*)+")
 
 
 @cache
-def _plain_run_pattern() -> re.Pattern[str]:
-    # Of a few of UNSPACED, in one repeat without a way back: a long run takes a twentieth as long.
+def plain_run_pattern() -> re.Pattern[str]:
+    """A run of common letters alone: one repeat that cannot backtrack, 20 times as fast."""
     han, kana = "\u3005-\u3007\u4e00-\u9fff", "\u3041-\u3096\u30a1-\u30fa\u30fc-\u30ff"
     return re.compile(f"[{han}{kana}\uac00-\ud7a3\u0e01-\u0e3a\u0e40-\u0e4e]++")
 
@@ -172,6 +169,11 @@ def _ignorable_pattern() -> re.Pattern[str]:
 
 
 Piece = tuple[int, int, str, str, tuple[str, ...]]
+"""A piece of a text: ``(start, end, token, plain, extra)``.
+
+``token`` is its token in the sequence of the text (``""``: it has none), ``plain`` that token
+before stemming; ``extra`` are tokens beside the sequence.
+"""
 
 MAX_TOKEN = 128
 """Characters of a token; what is longer is cut, as no user types it."""
@@ -211,7 +213,7 @@ def matching_pieces(
 
 def lacks(word: str, wanted: Collection[str]) -> bool:
     """Whether ``word`` is a plain run and has none of ``wanted``; quicker than to cut it."""
-    if not _plain_run_pattern().fullmatch(word):
+    if not plain_run_pattern().fullmatch(word):
         return False
     from unicodedata import normalize
 
@@ -222,13 +224,13 @@ def _matches_of_run(run: str, start: int, wanted: frozenset[str]) -> list[Match]
     raw = units(run)
     letters = _letters(raw)
     pairs = list(map(str.__add__, letters, letters[1:]))
-    held = [(at, at + 1, one) for at, one in enumerate(letters) if one in wanted]
-    held += [(at, at + 2, one) for at, one in enumerate(pairs) if one in wanted]
-    if not held:
+    tokens = [(at, at + 1, letter) for at, letter in enumerate(letters) if letter in wanted]
+    tokens += [(at, at + 2, pair) for at, pair in enumerate(pairs) if pair in wanted]
+    if not tokens:
         return []
-    held.sort()
+    tokens.sort()
     ends = list(accumulate(map(len, raw), initial=start))
-    return [(ends[first], ends[last], frozenset((one,))) for first, last, one in held]
+    return [(ends[first], ends[last], frozenset((token,))) for first, last, token in tokens]
 
 
 def run_tokens(run: str) -> tuple[Sequence[str], Sequence[str]]:
@@ -259,7 +261,7 @@ def identifier_parts(word: str) -> list[str]:
             if len(letters) > 1 and letters.isascii() and letters.isalpha():
                 halves = [half for half in part.partition(letters) if half]
                 found += halves if len(halves) == 2 else []
-            elif letters in {"v", "V"} and part[0] == letters:  # a version
+            elif letters in {"v", "V"} and part[0] == letters != part:  # a version
                 found.append(part[1:])
     if found and found[0] == word:
         del found[0]
@@ -338,7 +340,7 @@ def unaccented(word: str) -> str:
     from unicodedata import category, normalize
 
     letters = normalize("NFD", word.translate(_WITHOUT_MARK))
-    return normalize("NFC", "".join([one for one in letters if category(one) != "Mn"]))
+    return normalize("NFC", "".join([letter for letter in letters if category(letter) != "Mn"]))
 
 
 _LATIN = "\u00c0", "\u0250"

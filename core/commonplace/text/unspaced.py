@@ -29,9 +29,9 @@ def places_in_plain(
 ) -> tuple[list[Match], str]:
     """Where ``wanted`` stand in the plain words of ``text``: (start, end, which one); and the rest.
 
-    Spaces part words. In the rest they stand in the place of all letters that were plain: Thai, and
-    ``letters``, each of which is a unit. ``plain_text`` gives what matches text with no others; it
-    is the analyser's own, as few searches need this module.
+    Spaces part words. In the rest spaces replace all letters that are plain: Thai, and ``letters``,
+    each of which is a unit. ``plain_text`` makes the pattern of a text with no others; the analyser
+    hands its own over, as few searches need this module.
     """
     if plain_text(letters).fullmatch(text):
         return list(_letters_and_pairs(text, wanted)), in_ascii(text)
@@ -56,14 +56,14 @@ _PAIR = 2
 
 
 def _letters_and_pairs(text: str, wanted: frozenset[str]) -> Iterator[Match]:
-    """Those in ``text``, in which each letter is a unit."""
+    """Where ``wanted`` stand in ``text``, in which each letter is a unit."""
     for term in sorted(wanted, key=len):
         if len(term) > _PAIR:  # in words of Latin letters with accents, which plain text has not
             break
-        held = frozenset((term,))
+        terms = frozenset((term,))
         at = text.find(term)
         while at >= 0:
-            yield at, at + len(term), held
+            yield at, at + len(term), terms
             at = text.find(term, at + 1)
 
 
@@ -79,13 +79,13 @@ _AM, _AM_NORMALISED = "\u0e33", "\u0e4d\u0e32"
 
 
 def _units_and_pairs(text: str, wanted: frozenset[str]) -> Iterator[Match]:
-    """Those in ``text``, which ends with something else than a letter."""
-    for typed, held in _as_typed(wanted):
+    """Where ``wanted`` stand in ``text``, which must not end with a letter."""
+    for typed, terms in _as_typed(wanted):
         at = text.find(typed)
         while at >= 0:
             end = at + len(typed)
             if _begins_unit(text, at) and _begins_unit(text, end):
-                yield at, end, held
+                yield at, end, terms
             at = text.find(typed, at + 1)
 
 
@@ -97,7 +97,7 @@ def _as_typed(wanted: frozenset[str]) -> list[tuple[str, frozenset[str]]]:
 
 
 def _begins_unit(text: str, at: int) -> bool:
-    """Whether a unit of Thai begins at ``at``, or something else does."""
+    """Whether a unit of Thai begins at ``at``, or what is no Thai."""
     after = text[at]
     if after in _BEHIND:
         return False

@@ -24,9 +24,9 @@ def _keyword(text: str, today: date = TODAY) -> tuple[KeywordQuery, tuple[str, .
 
 
 def _read(text: str) -> tuple[set[str], bool, tuple[str, ...]]:
-    """The terms that are searched for, whether all of the days is asked for, and what is said."""
-    keyword, said = _keyword(text)
-    return set(keyword.should), keyword.listed, tuple(" ".join(one.split()) for one in said)
+    """The terms that are searched for, whether all of the days is asked for, and the rest."""
+    keyword, rest = _keyword(text)
+    return set(keyword.should), keyword.listed, tuple(" ".join(text.split()) for text in rest)
 
 
 @pytest.mark.parametrize(
@@ -50,9 +50,9 @@ def test_a_question_for_a_time_alone_asks_for_all_of_its_days(text: str) -> None
 def test_days_that_notes_quote_are_searched_for_as_well() -> None:
     assert _read("what happened in October") == ({"octob"}, True, ())
     assert _read("what happened on Monday") == ({"monday"}, True, ())
-    terms, listed, said = _read("the invoice of March 5")
+    terms, listed, rest = _read("the invoice of March 5")
     assert terms >= {"invoic", "march", "5"}
-    assert (listed, said) == (False, ("the invoice of",))
+    assert (listed, rest) == (False, ("the invoice of",))
 
 
 def test_words_seen_from_today_are_not_searched_for_beside_others() -> None:

@@ -92,12 +92,12 @@ def test_it_finds_what_fts5_finds_and_is_as_long(
     table.execute("INSERT INTO t VALUES (?)", (text,))
     found = bool(list(table.execute("SELECT 1 FROM t WHERE t MATCH ?", (f'"{query}"',))))
     length = table.execute("SELECT count(*) FROM v").get
-    asked = make_analyser(name).query(parse_query(query))
+    keyword = make_analyser(name).query(parse_query(query))
     terms = make_analyser(name).chunk(text)
-    assert matches_terms(terms, asked) == found
+    assert matches_terms(terms, keyword) == found
     assert len(terms.body.split()) == length
-    counted = with_phrases(term_counts(terms), terms, asked.terms)
-    assert (counted.counts.get(asked.terms[0], 0) > 0) == found
+    counted = with_phrases(term_counts(terms), terms, keyword.terms)
+    assert (counted.counts.get(keyword.terms[0], 0) > 0) == found
 
 
 @BOTH

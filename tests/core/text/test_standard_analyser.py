@@ -138,6 +138,7 @@ def test_composed_and_decomposed_text_is_the_same(text: str) -> None:
 @settings(max_examples=200)
 @given(_TEXTS)
 @example("ﷺ \ufc5e\u037a \u0085\u2028\x1c")
+@example("a0V")
 def test_a_token_holds_no_separator(text: str) -> None:
     terms = _ANALYSER.chunk(text, heading=[text], title=text)
     for column in (terms.body, terms.head, terms.extra):
@@ -518,5 +519,6 @@ def test_time_is_linear_in_a_long_query(unit: str, count: int) -> None:
 )
 def test_numbers_are_found_whole(text: str, query: str) -> None:
     wanted = frozenset(_ANALYSER.query(parse_query(query)).should)
-    held = [(start, end, wanted.intersection(terms)) for start, end, terms in _ANALYSER.spans(text)]
-    assert _ANALYSER.matches(text, wanted) == [one for one in held if one[2]]
+    spans = _ANALYSER.spans(text)
+    expected = [(start, end, wanted.intersection(terms)) for start, end, terms in spans]
+    assert _ANALYSER.matches(text, wanted) == [match for match in expected if match[2]]

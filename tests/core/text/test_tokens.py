@@ -3,12 +3,12 @@ from __future__ import annotations
 import pytest
 
 from commonplace.text.tokens import (
-    _plain_run_pattern,
-    _run_pattern,
     cut,
     groups,
     has_unspaced,
     identifier_parts,
+    plain_run_pattern,
+    run_pattern,
     run_tokens,
     units,
 )
@@ -25,6 +25,8 @@ from commonplace.text.tokens import (
         ("utf8Decode", ["utf8", "utf", "8", "Decode"]),
         ("python3", ["python", "3"]),
         ("800px", ["800", "px"]),
+        ("a0V", ["a0", "V"]),
+        ("v15A", ["v15", "15", "A"]),
         ("URLs", []),
         ("word", []),
         ("Word", []),
@@ -92,8 +94,8 @@ def test_scripts_without_spaces_are_noticed() -> None:
 
 def test_what_is_read_as_a_run_in_one_go_is_one() -> None:
     letters = [
-        chr(code) for code in range(0x80, 0xD800) if _plain_run_pattern().fullmatch(chr(code))
+        chr(code) for code in range(0x80, 0xD800) if plain_run_pattern().fullmatch(chr(code))
     ]
     assert len(letters) > 30_000
-    assert all(map(_run_pattern().fullmatch, letters))
-    assert _run_pattern().fullmatch("".join(letters))
+    assert all(map(run_pattern().fullmatch, letters))
+    assert run_pattern().fullmatch("".join(letters))

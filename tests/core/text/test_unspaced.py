@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from commonplace.text.analyse import make_analyser
-from commonplace.text.standard import _LETTERS, _plain_text
+from commonplace.text.standard import LETTERS, plain_text
 from commonplace.text.unspaced import places_in_plain, script_weights
 
 ANALYSER = make_analyser("standard")
@@ -24,8 +24,8 @@ TEXTS = st.lists(st.sampled_from((*THAI, *THAI, *OTHERS)), max_size=25).map("".j
 def test_matches_are_the_spans_with_a_wanted_term(text: str, each: int) -> None:
     spans = list(ANALYSER.spans(text))
     wanted = frozenset(sorted({term for *_, terms in spans for term in terms})[::each])
-    held = [(start, end, wanted.intersection(terms)) for start, end, terms in spans]
-    assert ANALYSER.matches(text, wanted) == [one for one in held if one[2]]
+    expected = [(start, end, wanted.intersection(terms)) for start, end, terms in spans]
+    assert ANALYSER.matches(text, wanted) == [match for match in expected if match[2]]
 
 
 @pytest.mark.parametrize(
@@ -43,9 +43,9 @@ def test_matches_are_the_spans_with_a_wanted_term(text: str, each: int) -> None:
 def test_what_is_not_plain_is_left_to_cutting(
     text: str, term: str, places: list[tuple[int, int]], rest: str
 ) -> None:
-    held = frozenset({term})
-    found = places_in_plain(text, held, _LETTERS, _plain_text)
-    assert found == ([(*place, held) for place in places], rest)
+    terms = frozenset({term})
+    found = places_in_plain(text, terms, LETTERS, plain_text)
+    assert found == ([(*place, terms) for place in places], rest)
 
 
 def test_what_a_script_shows_to_be_grammar_weighs_less() -> None:

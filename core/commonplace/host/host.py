@@ -280,9 +280,9 @@ class PluginHost:
         """
         if not self.listened["prompt"]:
             return []
-        given = {"agent": agent, "session_key": session_key}
+        arguments = {"agent": agent, "session_key": session_key}
         # pluggy calls the plugin that was added last first.
-        sections: list[str] = self._call("prompt", "commonplace_prompt_section", given)[::-1]
+        sections: list[str] = self._call("prompt", "commonplace_prompt_section", arguments)[::-1]
         return sections
 
     def veto(self, receipt: Receipt, failed: list[str]) -> str:
@@ -292,10 +292,15 @@ class PluginHost:
         """
         if not self.listened["write"]:
             return ""
-        given = {name: getattr(receipt, name) for name in ("path", "origin", "who", "why")}
-        lines = {"before": receipt.before.text, "after": receipt.after.text}
-        given |= lines
-        return self._call("write", "commonplace_before_write", given, failed=failed) or ""
+        arguments = {
+            "path": receipt.path,
+            "origin": receipt.origin,
+            "who": receipt.who,
+            "why": receipt.why,
+            "before": receipt.before.text,
+            "after": receipt.after.text,
+        }
+        return self._call("write", "commonplace_before_write", arguments, failed=failed) or ""
 
     @property
     def failures(self) -> Mapping[str, int]:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from commonplace.model.reports import NoteText, ProgressCallback
     from commonplace.model.search import Hit, SearchResult
     from commonplace.tools.plugins import PluginTools
-    from commonplace.tools.recalls import RecallLog
+    from commonplace.tools.recall_log import RecallLog
     from commonplace.tools.tracing import RecallTrace
     from commonplace.writing.notefile import Places
     from commonplace.writing.writer import Writer
@@ -132,7 +132,7 @@ class MemoryTools:
         self._recalls: RecallLog | None = None
         if settings.recalls.enabled:
             # Imported here: a session's start waits for these tools, and seldom records.
-            from commonplace.tools.recalls import recall_log
+            from commonplace.tools.recall_log import recall_log
 
             self._recalls = recall_log(settings.state_dir, settings.workspace)
         self._trace: RecallTrace | None = None
@@ -191,12 +191,12 @@ class MemoryTools:
             return run(checked(tool, arguments), shape, progress)
         except CommonplaceError as error:
             return _refusal(name, error)
-        except Exception as error:  # noqa: BLE001 - an agent's turn must not end by our mistake
+        except Exception as error:  # noqa: BLE001 - an agent's turn must not end by our error
             from commonplace.host.events import logger
 
-            logger().exception("the tool %s failed by a mistake in its code", name)
+            logger().exception("the tool %s failed by an internal error", name)
             kind = type(error).__name__  # its words may be of notes that this chat may not see
-            what = f"a mistake in the code of {name}: {kind}; the logger 'commonplace' has the rest"
+            what = f"internal error of {name}: {kind}; the logger 'commonplace' has the rest"
             return _refusal(name, CommonplaceError(what))
 
     def memory_search(

@@ -198,17 +198,18 @@ class _Filling:
         changed = self._length.changed
         if self._length.doubtful and missing:
             # One text shows which space lacks vectors: the server may have changed back.
-            for _ in self._group(missing[:1]):
-                pass
+            self._embed_group(missing[:1])
             if self._length.changed != changed:
                 return
             missing = missing[1:]
-        left = self._by_jobs(missing)
-        for group in _groups(left, _GROUP):
-            for _ in self._group(group):
-                if self._progress is not None:
-                    done, total = self._done - before, len(missing)
-                    self._progress(Progress(label="Embedding notes", completed=done, total=total))
+
+        def report() -> None:
+            if self._progress is not None:
+                done, total = self._done - before, len(missing)
+                self._progress(Progress(label="Embedding notes", completed=done, total=total))
+
+        for group in _groups(self._by_jobs(missing), _GROUP):
+            self._embed_group(group, on_progress=report)
             if self._length.changed != changed:
                 return  # another space lacks other texts
 
@@ -238,12 +239,12 @@ class _Filling:
         left = [item for group in _groups(missing, _GROUP) for item in self._uncached(group)]
         # Jobs know a text by its digest, so that one asked for twice is sent once.
         texts = {text_digest(text).hex(): text for _, text in left}
-        held: dict[str, list[str]] = {}
+        chunks: dict[str, list[str]] = {}
         for digest, text in left:
-            held.setdefault(text_digest(text).hex(), []).append(digest)
+            chunks.setdefault(text_digest(text).hex(), []).append(digest)
 
         def keep(vectors: Mapping[str, bytes]) -> None:
-            own = {digest: v for i, v in vectors.items() for digest in held.get(i, ())}
+            own = {digest: v for i, v in vectors.items() for digest in chunks.get(i, ())}
             self._keep({bytes.fromhex(i): v for i, v in vectors.items()}, own)
             self._batched += len(own)
 
@@ -270,9 +271,12 @@ class _Filling:
         self._cached += sum(of in cached for of in digests.values())
         return [item for item in group if digests[item[0]] not in cached]
 
-    def _group(self, group: Sequence[tuple[str, str]]) -> Iterator[None]:
+    def _embed_group(
+        self, group: Sequence[tuple[str, str]], on_progress: Callable[[], None] = lambda: None
+    ) -> None:
+        """Give all texts of a group their vectors, which are kept after each request."""
         rest = self._uncached(group)
-        yield
+        on_progress()
         digests = {digest: text_digest(text) for digest, text in rest}
         if not rest:
             return
@@ -281,8 +285,8 @@ class _Filling:
         with self._provider.guarded("document"):
             runner = self._provider.runner()
             expected = self._length.expected
-            asked = runner.many(texts, dims=dims, expected=expected, deadline=self._deadline)
-            for result in asked:
+            results = runner.many(texts, dims=dims, expected=expected, deadline=self._deadline)
+            for result in results:
                 vectors = {
                     rest[i][0]: v for i, v in zip(result.indices, result.vectors, strict=True)
                 }
@@ -292,7 +296,7 @@ class _Filling:
                     digest, text = rest[i]
                     path = self._locate(text) or repr(" ".join(text.split())[:_EXCERPT])
                     self._refused[digest] = RefusedText(path, reason)
-                yield
+                on_progress()
 
     def _keep(self, by_text: Mapping[bytes, bytes], by_chunk: dict[str, bytes]) -> None:
         """Take in vectors that the provider has made: in the cache and in the store."""

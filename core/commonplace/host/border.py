@@ -18,14 +18,14 @@ from commonplace.errors import (
     counted,
     reason_of,
 )
-from commonplace.host.failures import document_fault, hit_fault
+from commonplace.host.failures import document_fault, hit_fault, scan_fault
 from commonplace.model.documents import Document, DocumentRef, RootFailure, ScanReport, is_day
 from commonplace.model.reports import Embedding, SyncReport
 from commonplace.model.search import Arm, Candidate, Explanation, Found, Step, StoredChunk
 from commonplace.resilience.deadline import Deadline
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from commonplace.host.host import PluginHost
     from commonplace.protocols.contexts import RankContext, RankerContext
@@ -40,9 +40,7 @@ RANKER_SECONDS = 2.0
 """How long a third party's ranker may take."""
 
 _HANGING = 4
-
 _ROUNDING = 1e-9
-
 _path_of = attrgetter("path")
 
 _KINDS = frozenset({"bm25", "cosine", "rank", "opaque"})
@@ -124,42 +122,46 @@ def make_rankers(
     """
     notes: list[str] = []
 
-    def made(ids: Sequence[str]) -> list[GuardedRanker]:
-        return [one for id_ in ids for one in _made(host, id_, context_of, default, notes)]
+    def make_all(ids: Sequence[str]) -> list[GuardedRanker]:
+        made = (_make_ranker(host, id_, context_of, default, notes) for id_ in ids)
+        return [ranker for ranker in made if ranker is not None]
 
-    rankers = made(chain)
+    rankers = make_all(chain)
     complete = len(rankers) == len(chain)
     if not complete and tuple(chain) != tuple(default):
         notes.append(f"a ranker of ranking.chain is missing: {', '.join(default)} rank instead")
-        rankers = made(default)
+        rankers = make_all(default)
     elif complete and not any(ranker.stage == "fuse" for ranker in rankers):
         notes.append(f"no ranker of ranking.chain fuses: {', '.join(default)} rank instead")
-        rankers = made(default)
+        rankers = make_all(default)
     return list(rankers), notes
 
 
-def _made(
+def _make_ranker(
     host: PluginHost,
     id_: str,
     context_of: ContextOf,
-    default: Sequence[str],
+    stand_ins: Sequence[str],
     notes: list[str],
-) -> Iterator[GuardedRanker]:
-    """The ranker; none, and another note, where it cannot be made."""
+) -> GuardedRanker | None:
+    """The ranker; ``None``, and another note, where it cannot be made.
+
+    Where a third party's ranker fuses, the first of ``stand_ins`` that does stands in for it.
+    """
     label = "unknown origin"
     try:
-        label, trusted, instead = host.label("ranker", id_), host.is_builtin("ranker", id_), None
+        label, trusted = host.label("ranker", id_), host.is_builtin("ranker", id_)
         ranker = host.ranker(id_).factory(context_of(id_))
+        instead = None
         if ranker.stage == "fuse" and not trusted:
-            others = (one for name in default for one in _made(host, name, context_of, (), notes))
-            instead = next((one for one in others if one.stage == "fuse"), None)
-        guarded = GuardedRanker(ranker, label, trusted=trusted, instead=instead)
+            made = (_make_ranker(host, other, context_of, (), notes) for other in stand_ins)
+            instead = next((other for other in made if other and other.stage == "fuse"), None)
+        return GuardedRanker(ranker, label, trusted=trusted, instead=instead)
     except CommonplaceError as error:
         notes.append(f"the ranker {id_!r} was left out: {reason_of(error)}")
     except BaseException as error:  # noqa: BLE001 - as in GuardedRanker
         notes.append(f"the ranker {id_!r} of {label} was left out: {_words(error)}")
-    else:
-        yield guarded
+    return None
 
 
 def _stage(stage: Any) -> Any:
@@ -175,27 +177,26 @@ def failures_of(hits: Iterable[Candidate]) -> tuple[str, ...]:
 
 
 def scanned(source: Source, label: str = "") -> ScanReport:
-    """What ``source`` finds; where it fails, all of it is a root that could not be looked at.
-
-    ``label`` names it in messages.
-    """
+    """What ``source`` finds, or that it failed; ``label`` names it in messages."""
     try:
-        report: object = source.scan()
-        if type(report) is not ScanReport:
-            reason = f"its scan gave a {type(report).__name__}"
-        elif not _are_references(report.documents):
-            wrong = next(ref for ref in report.documents if not _are_references((ref,)))
-            given = f"{type(wrong).__name__} {str(wrong)[:60]!r}"
-            reason = f"its scan gave {given} for a document"
-        else:
-            return report
-    except CommonplaceError as error:
-        reason = reason_of(error)
+        return checked_scan(source.scan())
     except BaseException as error:  # noqa: BLE001 - as in GuardedRanker
-        reason = _words(error)
-    note = f"{label or f'the source {source.id!r}'} failed: {reason}"
-    log_once(f"source {source.id}", note)
-    return ScanReport((), (), failed_roots=(RootFailure("", note, source.id),))
+        return failed_scan(source.id, label or f"the source {source.id!r}", error)
+
+
+def checked_scan(report: object) -> ScanReport:
+    """``report`` if a scan may return that; else raises ``CommonplaceError`` with its fault."""
+    if _is_scan(report):
+        return report
+    raise CommonplaceError(scan_fault(report))
+
+
+def failed_scan(source: str, label: str, error: BaseException) -> ScanReport:
+    """The report of a source whose scan raised ``error``: all of it is a root that failed."""
+    reason = reason_of(error) if isinstance(error, CommonplaceError) else _words(error)
+    note = f"{label} failed: {reason}"
+    log_once(f"source {source}", note)
+    return ScanReport((), (), failed_roots=(RootFailure("", note, source),))
 
 
 def scanned_paths(source: PartialSource, paths: Collection[str]) -> ScanReport | None:
@@ -206,15 +207,14 @@ def scanned_paths(source: PartialSource, paths: Collection[str]) -> ScanReport |
         note = f"the source {source.id!r} failed to scan single paths: {_words(error)}"
         log_once(f"paths of {source.id}", note)
         return None
-    if type(report) is not ScanReport or not _are_references(report.documents):
-        return None
-    return report
+    return report if _is_scan(report) else None
 
 
-def _are_references(refs: Collection[Any]) -> bool:
+def _is_scan(report: Any) -> TypeGuard[ScanReport]:
     # Every search looks at its whole workspace: no call of our own for each document.
     return (
-        set(map(type, refs)) <= {DocumentRef}
+        type(report) is ScanReport
+        and set(map(type, refs := report.documents)) <= {DocumentRef}
         and set(map(type, map(_path_of, refs))) <= {str}
         and "" not in map(_path_of, refs)
     )

@@ -6,7 +6,6 @@ Our own are called directly: they are trusted not to hang, and their faults are 
 from __future__ import annotations
 
 from contextlib import contextmanager
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from commonplace.errors import (
@@ -16,7 +15,7 @@ from commonplace.errors import (
     UnavailableError,
     reason_of,
 )
-from commonplace.host.border import is_document, log_once, read_of, scanned
+from commonplace.host.border import checked_scan, failed_scan, is_document, log_once, read_of
 from commonplace.host.failures import document_fault, kind_of
 from commonplace.model.chunks import Chunk
 from commonplace.model.documents import Finding, RootFailure, Segment, SpaceInfo, StoreHealth
@@ -98,10 +97,16 @@ class GuardedSource:
 
     def scan(self) -> ScanReport:
         """What the source finds; one that fails is a root that failed."""
-        return self._scanned(lambda: self._report(self._limited(self._source.scan)))
+        try:
+            return self._checked(self._limited(self._source.scan))
+        except BaseException as error:  # noqa: BLE001 - whatever a plugin raises is its own failure
+            return failed_scan(self.id, self._label, error)
 
-    def _report(self, given: Any) -> ScanReport:
-        report = self._scanned(lambda: given)
+    def _checked(self, given: Any) -> ScanReport:
+        try:
+            report = checked_scan(given)
+        except BaseException as error:  # noqa: BLE001 - as in scan
+            return failed_scan(self.id, self._label, error)
         failed = (*report.failed_roots, *report.absent_roots)
         if any(type(one) is not RootFailure for one in failed):
             raise TypeError("its scan gave what is no root that failed")
@@ -129,7 +134,7 @@ class GuardedSource:
     def scan_paths(self, paths: Collection[str]) -> ScanReport | None:
         """See :class:`~commonplace.plugin.PartialSource`."""
         found = self._limited(lambda: cast("PartialSource", self._source).scan_paths(paths))
-        return None if found is None else self._report(found)
+        return None if found is None else self._checked(found)
 
     def read(self, ref: DocumentRef) -> Document | None:
         """The document; raises ``OSError`` for any failure."""
@@ -178,9 +183,6 @@ class GuardedSource:
             raise
         except BaseException as error:
             raise OSError(f"{self._label} failed: {failure_of(error)}") from error
-
-    def _scanned(self, scan: Callable[[], ScanReport]) -> ScanReport:
-        return scanned(cast("Source", SimpleNamespace(id=self.id, scan=scan)), self._label)
 
 
 class GuardedChunker:

@@ -60,7 +60,7 @@ class ProviderEmbedder:
 
         vector = provider.waited(ask, deadline)
         if not vector:
-            raise UnavailableError(f"the query means nothing to {self.id}: its vector is zero")
+            raise UnavailableError(f"{self.id} returned a zero vector for the query")
         return vector
 
     def documents(self, texts: Sequence[str], *, deadline: Deadline) -> list[bytes | None]:

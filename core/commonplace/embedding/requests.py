@@ -250,7 +250,7 @@ class RequestRunner:
                 return checked(vectors, count=len(texts), dims=None, provider=self.name)
             except (TypeError, ValueError, OverflowError) as error:
                 raise ProviderError(
-                    f"{self.name}: what came back are no vectors of numbers",
+                    f"{self.name}: the response contains no valid vectors",
                     provider=self.name,
                     kind="protocol",
                 ) from error

@@ -117,7 +117,7 @@ class EmbeddingService:
                 failed = failed or self._failure(provider, error)
                 continue
             if not vector:
-                reason = f"the query means nothing to {provider.id}: its vector is zero"
+                reason = f"{provider.id} returned a zero vector for the query"
                 return Fallback(part="", reason=reason, since=0.0, by=KEYWORDS)
             name = names.get(len(vector))
             if name is None:

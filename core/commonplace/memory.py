@@ -72,7 +72,7 @@ class Memory:
     ) -> None:
         self.settings, self.host, self._env, self._clock = settings, host, env, clock
         self._one_shot, self._on_sync, self._on_upload = one_shot, on_sync, on_upload
-        self._unasked = 0 if one_shot else settings.search.sync.embed_unasked
+        self._background_limit = 0 if one_shot else settings.search.sync.embed_unasked
         self._sources, self._source_notices = make_sources(host, settings)
         self._mounts = partial(mounts_of, host, settings, self._sources)
         self._analyser, self.closed = analyser_of(settings), False
@@ -254,7 +254,7 @@ class Memory:
         with suppress(MemoryClosedError):  # closed meanwhile by another thread: the answer holds
             if not self._one_shot and (session_key or result.stale > 0):
                 self._service().searched(session_key, result.stale)
-            if 0 < max((arm.lacking for arm in answer.arms), default=0) <= self._unasked:
+            if 0 < max((arm.lacking for arm in answer.arms), default=0) <= self._background_limit:
                 self._service().embed()
         return result
 
@@ -373,7 +373,7 @@ class Memory:
                     *(self.host, self.settings, self._sources, self._analyser),
                     lambda: self._embedding().service(),
                     vectors_expected=may_have_provider(self.settings, self._env),
-                    unasked=self._unasked,
+                    background_limit=self._background_limit,
                     clock=self._clock,
                 )
             return self._backend

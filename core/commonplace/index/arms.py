@@ -56,7 +56,7 @@ def vector_arm(
         held = store.health() if service.only_lacks_notes(spaces) else None
         if held is None or not held.chunks:
             return _empty(asked.reason, asked)
-        if held.chunks <= wanted.unasked and service.may_embed_unasked():
+        if held.chunks <= wanted.background_limit and service.may_embed_unasked():
             notes = counted(held.documents, "note is", "notes are")
             todo = f"{asked.reason}: {notes} being embedded in the background"
             return _empty(todo, asked)._replace(lacking=held.chunks)
@@ -73,7 +73,7 @@ def vector_arm(
         incomplete = (
             f"{asked.lacking} of {asked.chunks} chunks are not embedded yet, and "
             f"{'found by keywords alone' if wanted.keyword else 'not searched'}: "
-            f"{'they are being embedded' if 0 < lacking <= wanted.unasked else _EMBED}"
+            f"{'they are being embedded' if 0 < lacking <= wanted.background_limit else _EMBED}"
         )
     return Arm(
         "vector",

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from commonplace.index.syncing import Freshness
     from commonplace.model.plugins import Mount
     from commonplace.model.search import Arm, ChunkId
+    from commonplace.protocols.contexts import AskAgain
     from commonplace.protocols.managers import Ranker
     from commonplace.protocols.parts import Source
     from commonplace.resilience.deadline import Deadline
@@ -86,7 +87,7 @@ class Answer(NamedTuple):
     arms: tuple[Arm, ...] = ()
     notes: tuple[str, ...] = ()
     unknown: tuple[UnknownWord, ...] = ()
-    more: Callable[..., tuple[Arm, ...]] | None = None
+    more: AskAgain | None = None
 
 
 class Chosen(NamedTuple):
@@ -286,8 +287,10 @@ class Searcher:
 
 
 def _further(answer: Answer, request: Request) -> FurtherHits | None:
+    if answer.more is None:
+        return None
     united = partial(candidates_of, filters=request.passed_by(answer))
-    return answer.more and FurtherHits(answer.query, request.where, answer.more, united, [])
+    return FurtherHits(answer.query, request.where, answer.more, united, [])
 
 
 def make_searcher(

@@ -17,9 +17,17 @@ from commonplace.text.tokens import has_unspaced, identifier_parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import Protocol
 
     from commonplace.model.search import Arm, Query
     from commonplace.text.analyse import Analyser
+
+    class Ask(Protocol):
+        """Asks the backend that answered for up to ``limit`` hits of another query."""
+
+        def __call__(self, query: Query, *, limit: int) -> tuple[Arm, ...]:
+            """The ranked lists for ``query``."""
+            ...
 
     Words = tuple[UnknownWord, ...]
     Parts = tuple[str, ...]
@@ -61,7 +69,7 @@ class UnknownWords:
         lacking: Arm,
         said: Sequence[str],
         analyser: Analyser,
-        ask: Callable[..., tuple[Arm, ...]],
+        ask: Ask,
     ) -> None:
         self._query, self._lacking, self._said = query, lacking, said
         self._analyser, self._ask = analyser, ask

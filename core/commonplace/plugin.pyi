@@ -107,8 +107,8 @@ from commonplace.index.planning import plan_changes as plan_changes
 from commonplace.index.planning import settled_stamp as settled_stamp
 from commonplace.index.rescoring import weighing as weighing
 from commonplace.index.simple_store import Contents as Contents
-from commonplace.index.simple_store import Held as Held
 from commonplace.index.simple_store import SimpleStore as SimpleStore
+from commonplace.index.simple_store import StoredBuild as StoredBuild
 from commonplace.index.simple_store import StoredRow as StoredRow
 from commonplace.index.simple_store import best_found as best_found
 from commonplace.listening import is_loopback as is_loopback

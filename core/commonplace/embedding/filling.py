@@ -85,7 +85,7 @@ def fill_vectors(
 def fill_from_cache(
     service: EmbeddingService, store: VectorStore, build: Build, *, wait: float = 30.0
 ) -> int:
-    """Give texts the vectors that the cache has of them, of one provider; how many. No request.
+    """Store the missing vectors that the cache has of one provider; how many. Makes no request.
 
     A failure is not reported: the next sync that embeds meets it again.
     """
@@ -93,11 +93,11 @@ def fill_from_cache(
         return 0
     for provider in service.providers:
         try:
-            found = _Filling(service, provider, store, build, wait).from_cache()
+            filled = _Filling(service, provider, store, build, wait).from_cache()
         except UnavailableError:
             continue
-        if found:
-            return found
+        if filled:
+            return filled
     return 0
 
 
@@ -183,7 +183,7 @@ class _Filling:
         )
 
     def from_cache(self) -> int:
-        """Put what the cache has of the missing vectors; how many."""
+        """Store the missing vectors that the cache has; how many."""
         for group in _groups(self._missing(), _GROUP):
             self._uncached(group)
         return self._cached
@@ -214,7 +214,7 @@ class _Filling:
                 return  # another space lacks other texts
 
     def _permitted(self, missing: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
-        """``missing``, or what the cache leaves of it where the user is notified or asked first."""
+        """``missing``; without cached texts where the user is notified or asked before sending."""
         gate = self._provider.gate
         if gate is None or gate.is_open():
             return missing
@@ -299,7 +299,7 @@ class _Filling:
                 on_progress()
 
     def _keep(self, by_text: Mapping[bytes, bytes], by_chunk: dict[str, bytes]) -> None:
-        """Take in vectors that the provider has made: in the cache and in the store."""
+        """Keep vectors that the provider has made, in the cache and in the store."""
         self._length.measured(by_text.values())
         if self._cache is not None:
             self._cache.put(self._key, by_text)
@@ -316,7 +316,7 @@ class _Filling:
         return {digest: vector for digest, vector in cached.items() if len(vector) == size > 0}
 
     def _drop_other_lengths(self) -> None:
-        """No query vector of their length can be made any more."""
+        """Drop the provider's spaces of other lengths: no query vector of theirs can be made."""
         own = self._length.space
         spaces = self._store.spaces()
         if not any(info.space == own for info in spaces):

@@ -75,7 +75,7 @@ class FallbackMemoryManager:
     ) -> ChainSearch:
         """Begin a search for ``query``; see :class:`ChainSearch`.
 
-        Everything is compared, whatever has ``changed``: another backend may have seen to the rest.
+        All files are compared, not only the ``changed`` ones: others may be new to this backend.
         Raises :class:`~commonplace.errors.ScopeDeniedError` where the query may not be asked.
         """
         for permits in self._permits:
@@ -172,9 +172,9 @@ class FallbackMemoryManager:
 
 
 class _Gate:
-    """Passes progress on until it is closed: what was given up may go on for a while unseen.
+    """Passes progress on until it is closed: an update that was given up may go on for a while.
 
-    Meanwhile progress gives ``deadline``, where there is one, another ``seconds``.
+    Each report of progress renews ``deadline``, where there is one, for ``seconds``.
     """
 
     def __init__(self, progress: ProgressCallback | None) -> None:
@@ -195,7 +195,7 @@ class _Gate:
 class _Attempt:
     """One backend of a chain in one search: its index is updated once, unless that failed lately.
 
-    ``update_skipped`` says that the update was left out for an earlier failure; ``update_deadline``
+    ``update_skipped`` says that the update was skipped for an earlier failure; ``update_deadline``
     is the deadline of an update that failed.
     """
 
@@ -212,7 +212,7 @@ class _Attempt:
 
     @property
     def hopeless(self) -> bool:
-        """Whether the backend failed in this search, or is left alone for an earlier failure."""
+        """Whether the backend failed in this search, or is passed over for an earlier failure."""
         failure = self.backend.guard.failure("search")
         return self.error is not None or (failure is not None and failure.retry_in > 0)
 

@@ -68,13 +68,13 @@ class GuardedRanker:
         self._instead = instead
 
     def rank(self, hits: Sequence[Candidate], context: RankContext) -> Sequence[Candidate]:
-        """What the ranker gives of ``hits``, if it may give that."""
-        given, seconds = tuple(hits), RANKER_SECONDS
+        """The hits as the ranker returns them, checked; ``hits`` with a note where it fails."""
+        hits, seconds = tuple(hits), RANKER_SECONDS
 
         def work() -> list[Candidate]:
-            ranked = self._ranker.rank(given, context)
-            asked = context.further.given if context.further is not None else ()
-            return _selected(ranked, given, asked, drops=self.stage == "select")
+            ranked = self._ranker.rank(hits, context)
+            added = context.further.given if context.further is not None else ()
+            return _selected(ranked, hits, added, drops=self.stage == "select")
 
         try:
             if self._worker is None:
@@ -87,12 +87,12 @@ class GuardedRanker:
             why = _words(error)
         note = f"the ranker {self.id!r} of {self._label} was skipped: {why}"
         log_once(f"ranker {self.id} of {self._label}", note)
-        fused = given if self._instead is None else self._instead.rank(given, context)
+        fused = hits if self._instead is None else self._instead.rank(hits, context)
         return [_with_failure(hit, self.id, note) for hit in fused]
 
 
 def make_worker(name: str, at_most: int = 64) -> Worker:
-    """What gives up the calls of a part that hang."""
+    """A worker that gives up the calls of a part that hang."""
     from commonplace.resilience.bounded_call import Worker  # imports threading
 
     return Worker(name, at_most=at_most)
@@ -325,29 +325,29 @@ def _wrong(backend: str, what: str) -> UnavailableError:
 
 
 def _selected(
-    given: object, hits: Sequence[Candidate], asked: Sequence[Candidate], *, drops: bool
+    ranked: object, hits: Sequence[Candidate], added: Sequence[Candidate], *, drops: bool
 ) -> list[Candidate]:
-    """``given`` as a list, if it is made of ``hits``, and of what was ``asked`` for, each once.
+    """``ranked`` as a list, if it is made of ``hits``, and of those ``added``, each once.
 
     Scores must be within 0 and 1, or those of ``hits``; all hits must be there unless it ``drops``.
     """
-    if isinstance(given, str | bytes) or not hasattr(given, "__iter__"):
-        raise TypeError(f"it gave a {type(given).__name__} for hits")
-    left = {hit.chunk.id: hit.chunk for hit in (*asked, *hits)}
+    if isinstance(ranked, str | bytes) or not hasattr(ranked, "__iter__"):
+        raise TypeError(f"it gave a {type(ranked).__name__} for hits")
+    left = {hit.chunk.id: hit.chunk for hit in (*added, *hits)}
     scores = 0.0, 1.0, *(hit.score for hit in hits)
     least, most = min(scores) - _ROUNDING, max(scores) + _ROUNDING
-    chosen = list(given)
-    for one in chosen:
-        if not _is_hit(one):
-            raise TypeError(f"it gave {hit_fault(one)}")
-        known = left.pop(one.chunk.id, None)
-        if known is not one.chunk and known != one.chunk:
-            raise ValueError(f"it gave {one.chunk.path!r} twice, or was not given it")
-        if type(one.score) not in {float, int} or not least <= one.score <= most:
-            raise ValueError(f"it gave the score {one.score!r}, which is not within 0 and 1")
+    chosen = list(ranked)
+    for hit in chosen:
+        if not _is_hit(hit):
+            raise TypeError(f"it gave {hit_fault(hit)}")
+        known = left.pop(hit.chunk.id, None)
+        if known is not hit.chunk and known != hit.chunk:
+            raise ValueError(f"it gave {hit.chunk.path!r} twice, or was not given it")
+        if type(hit.score) not in {float, int} or not least <= hit.score <= most:
+            raise ValueError(f"it gave the score {hit.score!r}, which is not within 0 and 1")
     if not drops and (lost := sum(hit.chunk.id in left for hit in hits)):
         raise ValueError(f"it left out {counted(lost, 'hit')}, which is for the stage select")
-    return [one if one.lines is None else _cut(one, *one.lines) for one in chosen]
+    return [hit if hit.lines is None else _cut(hit, *hit.lines) for hit in chosen]
 
 
 def _is_hit(hit: Any) -> bool:
@@ -392,7 +392,7 @@ _LOGGED: set[str] = set()
 
 
 def log_once(part: str, note: str) -> None:
-    """Log the first failure of a part: its later ones may say the same in other words."""
+    """Log the first failure of a part alone: later ones may say the same in other words."""
     if part not in _LOGGED:
         from commonplace.host.events import logger
 

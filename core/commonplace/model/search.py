@@ -89,7 +89,7 @@ class KeywordQuery(NamedTuple):
 
     @property
     def terms(self) -> tuple[str, ...]:
-        """What makes the score."""
+        """The tokens and phrases that make the score."""
         return self.weighed or self.should
 
 
@@ -162,7 +162,7 @@ class KeywordMatches(NamedTuple):
 
 
 class Fallback(Record):
-    """That another part answered than ``part``, and why, since ``since`` (epoch seconds).
+    """Says that another part answered than ``part``, why, and since when (epoch seconds).
 
     ``by`` says who answered instead, where that is another provider or ``keywords alone``.
     """
@@ -216,7 +216,7 @@ class Nearest(NamedTuple):
 
 
 class ArmScore(Record):
-    """What an arm said of a hit; ``rank`` counts from 1, and the rest is as in ``Found``."""
+    """The score of a hit in an arm; ``rank`` counts from 1, and the rest is as in ``Found``."""
 
     arm: str
     kind: ArmKind

@@ -1,4 +1,4 @@
-"""The tool sets that plugins add to the memory of one agent, checked where they are taken over."""
+"""The tool sets that plugins add to the memory of one agent, checked when they are loaded."""
 
 from __future__ import annotations
 
@@ -236,7 +236,7 @@ class PluginTools:
         return texts
 
     def turn_ended(self, messages: Sequence[Mapping[str, Any]], *, session_key: str) -> int:
-        """Tell the tool sets in use of a turn; how much they kept of it. Failures are logged."""
+        """Report a turn to the tool sets in use; how much they kept. Failures are logged."""
         kept = 0
         for loaded in self._load():
             if "turns" not in loaded.capabilities:

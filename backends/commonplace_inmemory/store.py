@@ -24,7 +24,7 @@ from commonplace.plugin import (
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-    from commonplace.plugin import Build, ChunkId, Deadline, Found, Held, KeywordQuery, Where
+    from commonplace.plugin import Build, ChunkId, Deadline, Found, KeywordQuery, StoredBuild, Where
 
 
 class InMemoryStore(SimpleStore):
@@ -41,15 +41,15 @@ class InMemoryStore(SimpleStore):
 
     def __init__(self) -> None:
         super().__init__()
-        self._builds: Mapping[int, Held] = {}
+        self._builds: Mapping[int, StoredBuild] = {}
         self._vectors: Mapping[str, Mapping[str, bytes]] = {}
         self._ids = count(1)
 
-    def load(self) -> Mapping[int, Held]:
+    def load(self) -> Mapping[int, StoredBuild]:
         """The builds."""
         return self._builds
 
-    def save(self, builds: Mapping[int, Held]) -> None:
+    def save(self, builds: Mapping[int, StoredBuild]) -> None:
         """Keep ``builds``, and the vectors that they still use."""
         used = {row.analysed.digest for held in builds.values() for row in held.contents.rows()}
         kept = {

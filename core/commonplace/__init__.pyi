@@ -84,7 +84,7 @@ from commonplace.model.tools import ToolAnswer as ToolAnswer
 from commonplace.model.tools import ToolDefinition as ToolDefinition
 from commonplace.tools.memory_files import MemoryFiles as MemoryFiles
 from commonplace.tools.plugins import PluginTools as PluginTools
-from commonplace.tools.recall import Recall as Recall
+from commonplace.tools.prompt_block import Recall as Recall
 from commonplace.tools.toolset import MemoryTools as MemoryTools
 from commonplace.tools.toolset import SearchableMemory as SearchableMemory
 from commonplace.writing.writer import Writer as Writer

@@ -130,19 +130,21 @@ def make_backends(
     embedding: Callable[[], EmbeddingService | None],
     *,
     vectors_expected: bool = False,
-    unasked: int = 0,
+    background_limit: int = 0,
     clock: Callable[[], float],
 ) -> Backend | FallbackMemoryManager:
     """The configured backend, or the chain of them; each is made when it is first asked.
 
-    With ``vectors_expected`` a search mentions that nothing is embedded. Up to ``unasked`` texts
-    are embedded in the background.
+    With ``vectors_expected`` a search mentions that nothing is embedded. Up to
+    ``background_limit`` texts are embedded in the background.
 
     Raises the :class:`~commonplace.errors.CallerError` of two plugins that claim one backend.
     """
     permits = tuple(_permits(host, settings))
     arms = Arms(
-        keyword=settings.search.query.hybrid.enabled, vector=vectors_expected, unasked=unasked
+        keyword=settings.search.query.hybrid.enabled,
+        vector=vectors_expected,
+        background_limit=background_limit,
     )
 
     def backend(id_: str, **guards: Any) -> Backend:

@@ -7,7 +7,7 @@ import time
 from _thread import RLock  # threading takes a millisecond to import
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from commonplace.assembly import (
     analyser_of,
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from commonplace.model.search import SearchResult
     from commonplace.sync.service import SyncService
     from commonplace.tools.plugins import PluginTools
-    from commonplace.tools.recall import Recall
+    from commonplace.tools.prompt_block import Recall
     from commonplace.writing.writer import Writer
 
 
@@ -72,7 +72,7 @@ class Memory:
     ) -> None:
         self.settings, self.host, self._env, self._clock = settings, host, env, clock
         self._one_shot, self._on_sync, self._on_upload = one_shot, on_sync, on_upload
-        self._unasked = 0 if one_shot else settings.search.sync.embed_unasked
+        self._background_limit = 0 if one_shot else settings.search.sync.embed_unasked
         self._sources, self._source_notices = make_sources(host, settings)
         self._mounts = partial(mounts_of, host, settings, self._sources)
         self._analyser, self.closed = analyser_of(settings), False
@@ -130,12 +130,13 @@ class Memory:
 
         check_opening(workspace, agent, config)
         env = os.environ if env is None else env
-        given, host = host, host or PluginHost(cache_dir=cache_dir(env), env=env)
-        place = os.fspath(workspace) if workspace is not None else None
-        settings = configured(host, workspace=place, agent=agent, config=config, env=env)
-        more = dict[str, Any](one_shot=one_shot, on_sync=on_sync, on_upload=on_upload)
-        memory = cls(settings, host, env=env, **more)
-        if given is None:
+        owns_host, host = host is None, host or PluginHost(cache_dir=cache_dir(env), env=env)
+        folder = os.fspath(workspace) if workspace is not None else None
+        settings = configured(host, workspace=folder, agent=agent, config=config, env=env)
+        memory = cls(
+            settings, host, env=env, one_shot=one_shot, on_sync=on_sync, on_upload=on_upload
+        )
+        if owns_host:
             memory._closing.append(host.close)
         if watch:
             try:
@@ -203,29 +204,27 @@ class Memory:
 
         ``query`` is a question or words, in any language. A ``"quoted phrase"`` must be present, a
         ``-word`` must not; ``path:memory/projects``, ``-path:drafts``, ``after:2026-01-31``,
-        ``after:last-week``, ``before:2026-Q3`` and ``source:memory`` restrict the search; what of
-        them is not understood is said in the ``notes``. ``max_results`` (1 to 1,000) and
-        ``min_score`` (0..1: whatever scores less is left out) default to the keys
-        ``query.maxResults`` and ``query.minScore``. An empty index is built first, with reports to
-        ``progress``; a few changed files are indexed before the search, and further ones are
-        counted in ``stale``. ``session_key`` names the chat: for a group or channel ``MEMORY.md``
-        and conversations are as if not there, and some backends do not serve every chat.
+        ``after:last-week``, ``before:2026-Q3`` and ``source:memory`` restrict the search; the
+        ``notes`` name what is not understood. ``max_results`` (1 to 1,000) and the least score
+        ``min_score`` (0..1) default to ``query.maxResults`` and ``query.minScore``. An empty index
+        is built first, with reports to ``progress``; a few changed files are indexed before the
+        search, and ``stale`` counts the others. ``session_key`` names the chat: a group or channel
+        sees neither ``MEMORY.md`` nor conversations, and some backends do not serve every chat.
 
-        The answer takes ``timeout`` seconds at most, that of plugins around it included; without it
-        30, apart from a first index and from plugins, which have limits of their own. A query not
-        embedded within two of them is answered by its keywords, with a note. With ``wait`` all that
-        changed is indexed and embedded first.
+        The answer takes ``timeout`` seconds at most, plugins around it included; without it 30 (a
+        first index and plugins have limits of their own). A query not embedded within 2 seconds is
+        answered by keywords, with a note. With ``wait`` all changes are indexed and embedded first.
 
         Raises :class:`~commonplace.errors.UnavailableError` if no backend can answer or the notes
         are gone (an empty result is no failure), :class:`~commonplace.errors.DeclinedError` if none
         can answer this honestly, :class:`~commonplace.errors.ScopeDeniedError` if a chat may not.
         """
         check_search(max_results, min_score, sources, timeout, query=query, session_key=session_key)
-        # Inside of wrappers it calls itself: another function would stand above the SQL of all.
+        # Plugins that wrap this search call it again, and wraps_search() is then false.
         if self.host.listened["search"] and self.host.wraps_search():
-            more = dict[str, Any](max_results=max_results, min_score=min_score, sources=sources)
-            more.update(session_key=session_key, wait=wait, progress=progress)
-            return self.host.around_search(query, partial(self.search, query, **more), timeout)
+            run = partial(self.search, query, session_key=session_key, wait=wait, progress=progress)
+            run = partial(run, max_results=max_results, min_score=min_score, sources=sources)
+            return self.host.around_search(query, run, timeout)
         sync, steps = self.settings.search.sync, self._steps()
         end = None if timeout is None else Deadline.after(timeout)
         left = self._service().before_search(end, progress) if wait or sync.embed_on_search else ""
@@ -233,11 +232,11 @@ class Memory:
         listened = self.host.listened["query"]
         rewritten = self.host.rewrite_query(query, until, notes) if listened else query
         request = steps.request(rewritten, max_results, sources=sources, session_key=session_key)
-        asked = request.query.keyword
+        keyword = request.query.keyword
         whole = self._backends().search_of(
             request.query,
             until,
-            update=sync.on_search and bool(asked.should or asked.listed),
+            update=sync.on_search and bool(keyword.should or keyword.listed),
             bounded=end is not None,
             later="" if self._one_shot else "they are being indexed",
             progress=progress,
@@ -255,7 +254,7 @@ class Memory:
         with suppress(MemoryClosedError):  # closed meanwhile by another thread: the answer holds
             if not self._one_shot and (session_key or result.stale > 0):
                 self._service().searched(session_key, result.stale)
-            if 0 < max((arm.lacking for arm in answer.arms), default=0) <= self._unasked:
+            if 0 < max((arm.lacking for arm in answer.arms), default=0) <= self._background_limit:
                 self._service().embed()
         return result
 
@@ -287,7 +286,7 @@ class Memory:
         these notes, alone in a small budget. ``budget`` (500 or more) defaults to the key
         ``limits.maxInjectedChars``. Never raises for what memory cannot do: the text says it.
         """
-        from commonplace.tools.recall import recall
+        from commonplace.tools.prompt_block import recall
         from commonplace.tools.toolset import MemoryTools
 
         self._check_open()
@@ -374,7 +373,7 @@ class Memory:
                     *(self.host, self.settings, self._sources, self._analyser),
                     lambda: self._embedding().service(),
                     vectors_expected=may_have_provider(self.settings, self._env),
-                    unasked=self._unasked,
+                    background_limit=self._background_limit,
                     clock=self._clock,
                 )
             return self._backend
@@ -385,8 +384,9 @@ class Memory:
             if self._chooser is None:
                 from commonplace.embedding.choice import EmbeddingChooser
 
-                given = self.host, self.settings, self._env, self._clock, self._on_upload
-                self._chooser = EmbeddingChooser(*given)
+                self._chooser = EmbeddingChooser(
+                    self.host, self.settings, self._env, self._clock, self._on_upload
+                )
                 self._closing.append(self._chooser.close)
             return self._chooser
 

@@ -107,8 +107,8 @@ from commonplace.index.planning import plan_changes as plan_changes
 from commonplace.index.planning import settled_stamp as settled_stamp
 from commonplace.index.rescoring import weighing as weighing
 from commonplace.index.simple_store import Contents as Contents
-from commonplace.index.simple_store import Held as Held
 from commonplace.index.simple_store import SimpleStore as SimpleStore
+from commonplace.index.simple_store import StoredBuild as StoredBuild
 from commonplace.index.simple_store import StoredRow as StoredRow
 from commonplace.index.simple_store import best_found as best_found
 from commonplace.listening import is_loopback as is_loopback
@@ -266,9 +266,9 @@ from commonplace.text.redaction import redact as redact
 from commonplace.text.tokens import has_unspaced as has_unspaced
 from commonplace.tools.definitions import memory_get_tool as memory_get_tool
 from commonplace.tools.definitions import memory_search_tool as memory_search_tool
-from commonplace.tools.recalls import Recalled as Recalled
-from commonplace.tools.recalls import line_digest as line_digest
-from commonplace.tools.recalls import recall_log as recall_log
+from commonplace.tools.recall_log import Recalled as Recalled
+from commonplace.tools.recall_log import line_digest as line_digest
+from commonplace.tools.recall_log import recall_log as recall_log
 from commonplace.tools.tracing import RecallTrace as RecallTrace
 from commonplace.tools.tracing import TracedRecall as TracedRecall
 from commonplace.tools.tracing import content_stamp as content_stamp

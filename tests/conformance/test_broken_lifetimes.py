@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from contextlib import AbstractContextManager
 
-    from commonplace.index.simple_store import Held
+    from commonplace.index.simple_store import StoredBuild
     from commonplace.model.documents import Build, StoredDocument, StoreHealth
     from commonplace.model.search import KeywordQuery, Where
 
@@ -116,7 +116,7 @@ class AnswersWhatItHas(InMemoryStore):
 
 
 class IsEmptyOnceClosed(InMemoryStore):
-    def _snapshot(self) -> dict[int, Held]:
+    def _snapshot(self) -> dict[int, StoredBuild]:
         return {} if self._closed else super()._snapshot()
 
 

@@ -19,7 +19,7 @@ from commonplace_sqlite.store import SqliteStore
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from commonplace.index.simple_store import Held
+    from commonplace.index.simple_store import StoredBuild
     from commonplace.model.chunks import Change
     from commonplace.model.documents import Build
     from commonplace.protocols.parts import Store
@@ -37,11 +37,11 @@ class Handle(InMemoryStore):
 
     capabilities = InMemoryStore.capabilities | {"persistent"}
 
-    def _snapshot(self) -> dict[int, Held]:
+    def _snapshot(self) -> dict[int, StoredBuild]:
         super()._snapshot()
         return self._disk._snapshot()
 
-    def _swap(self, builds: dict[int, Held]) -> None:
+    def _swap(self, builds: dict[int, StoredBuild]) -> None:
         super()._swap(builds)
         self._disk._swap(builds)
 
@@ -67,11 +67,11 @@ class ReadsOnOpening(Handle):
         super().__init__(disk)
         self._read = disk._snapshot()
 
-    def _snapshot(self) -> dict[int, Held]:
+    def _snapshot(self) -> dict[int, StoredBuild]:
         super()._snapshot()
         return dict(self._read)
 
-    def _swap(self, builds: dict[int, Held]) -> None:
+    def _swap(self, builds: dict[int, StoredBuild]) -> None:
         super()._swap(builds)
         self._read = builds
 

@@ -8,7 +8,7 @@ from attrs import evolve
 from tests.conformance.mutants import caught, complete
 
 from commonplace.errors import DeadlineExceededError
-from commonplace.index.simple_store import Contents, Held, SimpleStore
+from commonplace.index.simple_store import Contents, SimpleStore, StoredBuild
 from commonplace.model.chunks import DeleteDocument, PutDocument, TouchDocument
 from commonplace.model.search import Found, KeywordMatches, Nearest
 from commonplace.protocols.contexts import StoreContext
@@ -229,7 +229,7 @@ class DeletesTheRows(Everywhere):
 
 
 class KeepsVectorsOfTheNewest(InMemoryStore):
-    def save(self, builds: Mapping[int, Held]) -> None:
+    def save(self, builds: Mapping[int, StoredBuild]) -> None:
         newest = max(builds, default=0)
         super().save({id_: held for id_, held in builds.items() if id_ == newest})
         self._builds = builds

@@ -208,9 +208,9 @@ def missing_key(provider: str, credentials: Credentials, access: Access) -> tupl
     """What is wrong without a key, and how to fix it."""
     names = " or ".join(credentials.env)
     note = f" ({credentials.note})" if credentials.note else ""
-    found = f"; {access.withheld}" if access.withheld else ""
+    withheld = f"; {access.withheld}" if access.withheld else ""
     return (
-        f"{provider}: no API key found{note}{found}",
+        f"{provider}: no API key found{note}{withheld}",
         f"set {names}, or remote.apiKey, or models.providers.{provider}.apiKey"
         if names
         else "set remote.apiKey",

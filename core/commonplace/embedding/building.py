@@ -102,7 +102,7 @@ class ProviderBuilder:
         label = f"provider {id_!r} of {self._host.label('provider', id_)}"
         # Built now: a setting that the provider refuses is reported before the first search.
         try:
-            given = _built(registration, context, access)
+            built = _built(registration, context, access)
         except CommonplaceError:
             raise
         except BaseException as error:
@@ -113,7 +113,7 @@ class ProviderBuilder:
             ) from error
         trusted = self._host.is_builtin("provider", id_)
         provider = CheckedProvider(
-            given, label, trusted=trusted, install=partial(self._how_to_install, id_)
+            built, label, trusted=trusted, install=partial(self._how_to_install, id_)
         )
         capabilities = provider.capabilities
         batch = self._settings.search.remote.batch

@@ -63,16 +63,16 @@ class EmbeddingCache:
         wanted = list(dict.fromkeys(digests))
 
         def read(connection: apsw.Connection) -> dict[bytes, bytes]:
-            found: dict[bytes, bytes] = {}
+            vectors: dict[bytes, bytes] = {}
             for begin in range(0, len(wanted), _GROUP):
                 group = wanted[begin : begin + _GROUP]
                 marks = ",".join("?" * len(group))
                 sql = f"SELECT digest, vector FROM embedding WHERE fingerprint = ? AND digest IN ({marks})"  # noqa: S608, E501 - only marks
                 rows: Any = connection.execute(sql, (fingerprint, *group))
-                found |= dict(rows)
-            if found and self._max_entries is not None:
-                self._touch(connection, fingerprint, list(found))
-            return found
+                vectors |= dict(rows)
+            if vectors and self._max_entries is not None:
+                self._touch(connection, fingerprint, list(vectors))
+            return vectors
 
         return self._guarded(read, {})
 

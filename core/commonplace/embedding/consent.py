@@ -50,7 +50,7 @@ class UploadGate:
     _passed: threading.Event = field(factory=threading.Event, init=False)
 
     def is_open(self) -> bool:
-        """Whether texts are sent without a further word."""
+        """Whether texts are sent without notifying or asking the user."""
         if not self.host or self._passed.is_set():
             return True
         if self.policy != "no" and self._answer() in {"yes", "noted"}:
@@ -135,22 +135,22 @@ class UploadGate:
         return answer if answer in ("yes", "noted", "no") else ""
 
     def _problem(self) -> str:
-        """Why the answer cannot be read, where there may be one: it may be a no; else ``""``."""
+        """Why a kept answer, which may be a no, cannot be read; else ``""``."""
         try:
-            held = read_json(self.path, strict=True)
+            answers = read_json(self.path, strict=True)
         except UnavailableError as error:
             return str(error)
-        if self._name in held and not self._answer():
+        if self._name in answers and not self._answer():
             return f"{self.path} cannot be read: it has no valid answer for {self._name}"
         return ""
 
     def _keep(self, answer: str) -> str:
-        """Keep ``answer``; returns why that is not possible, else ``""``: it is asked again."""
+        """Keep ``answer``; returns why it cannot be kept, and is asked again; else ``""``."""
         if answer != "no":
             self._passed.set()
         entry = {"answer": answer, "at": round(self.clock())}
         try:
-            update_json(self.path, lambda held: {**held, self._name: entry}, strict=True)
+            update_json(self.path, lambda answers: {**answers, self._name: entry}, strict=True)
         except UnavailableError as error:
             return str(error)
         return ""

@@ -60,7 +60,7 @@ class ProviderEmbedder:
 
         vector = provider.waited(ask, deadline)
         if not vector:
-            raise UnavailableError(f"the query means nothing to {self.id}: its vector is zero")
+            raise UnavailableError(f"{self.id} returned a zero vector for the query")
         return vector
 
     def documents(self, texts: Sequence[str], *, deadline: Deadline) -> list[bytes | None]:
@@ -86,9 +86,9 @@ class ProviderEmbedder:
     ) -> dict[bytes, bytes]:
         """New vectors of those of ``wanted`` that are ``missing``; without refused ones."""
         order = [digest for digest in wanted if digest in missing]
-        found: dict[bytes, bytes] = {}
+        vectors: dict[bytes, bytes] = {}
         if not order:
-            return found
+            return vectors
         provider = self._provider
         if provider.gate is not None:
             provider.gate.check(len(order))
@@ -97,14 +97,14 @@ class ProviderEmbedder:
             runner = provider.runner()
             for part in runner.many(texts, dims=dims, expected=self.dims, deadline=deadline):
                 pairs = zip(part.indices, part.vectors, strict=True)
-                self._keep(key, {order[index]: vector for index, vector in pairs}, found)
-        return found
+                self._keep(key, {order[index]: vector for index, vector in pairs}, vectors)
+        return vectors
 
-    def _keep(self, key: str, new: dict[bytes, bytes], found: dict[bytes, bytes]) -> None:
-        """Add ``new`` vectors of documents to ``found`` and to the cache, and note their length."""
+    def _keep(self, key: str, new: dict[bytes, bytes], vectors: dict[bytes, bytes]) -> None:
+        """Add ``new`` vectors of documents to ``vectors`` and the cache, and note their length."""
         if not new:
             return
-        found |= new
+        vectors |= new
         self.dims = dims_of(next(iter(new.values())))
         if self._ledger is not None:
             self._ledger.note_length(self.fingerprint(), self.dims)

@@ -85,7 +85,7 @@ def fill_vectors(
 def fill_from_cache(
     service: EmbeddingService, store: VectorStore, build: Build, *, wait: float = 30.0
 ) -> int:
-    """Give texts the vectors that the cache has of them, of one provider; how many. No request.
+    """Store the missing vectors that the cache has of one provider; how many. Makes no request.
 
     A failure is not reported: the next sync that embeds meets it again.
     """
@@ -93,11 +93,11 @@ def fill_from_cache(
         return 0
     for provider in service.providers:
         try:
-            found = _Filling(service, provider, store, build, wait).from_cache()
+            filled = _Filling(service, provider, store, build, wait).from_cache()
         except UnavailableError:
             continue
-        if found:
-            return found
+        if filled:
+            return filled
     return 0
 
 
@@ -183,7 +183,7 @@ class _Filling:
         )
 
     def from_cache(self) -> int:
-        """Put what the cache has of the missing vectors; how many."""
+        """Store the missing vectors that the cache has; how many."""
         for group in _groups(self._missing(), _GROUP):
             self._uncached(group)
         return self._cached
@@ -198,22 +198,23 @@ class _Filling:
         changed = self._length.changed
         if self._length.doubtful and missing:
             # One text shows which space lacks vectors: the server may have changed back.
-            for _ in self._group(missing[:1]):
-                pass
+            self._embed_group(missing[:1])
             if self._length.changed != changed:
                 return
             missing = missing[1:]
-        left = self._by_jobs(missing)
-        for group in _groups(left, _GROUP):
-            for _ in self._group(group):
-                if self._progress is not None:
-                    done, total = self._done - before, len(missing)
-                    self._progress(Progress(label="Embedding notes", completed=done, total=total))
+
+        def report() -> None:
+            if self._progress is not None:
+                done, total = self._done - before, len(missing)
+                self._progress(Progress(label="Embedding notes", completed=done, total=total))
+
+        for group in _groups(self._by_jobs(missing), _GROUP):
+            self._embed_group(group, on_progress=report)
             if self._length.changed != changed:
                 return  # another space lacks other texts
 
     def _permitted(self, missing: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
-        """``missing``, or what the cache leaves of it where the user is notified or asked first."""
+        """``missing``; without cached texts where the user is notified or asked before sending."""
         gate = self._provider.gate
         if gate is None or gate.is_open():
             return missing
@@ -238,12 +239,12 @@ class _Filling:
         left = [item for group in _groups(missing, _GROUP) for item in self._uncached(group)]
         # Jobs know a text by its digest, so that one asked for twice is sent once.
         texts = {text_digest(text).hex(): text for _, text in left}
-        held: dict[str, list[str]] = {}
+        chunks: dict[str, list[str]] = {}
         for digest, text in left:
-            held.setdefault(text_digest(text).hex(), []).append(digest)
+            chunks.setdefault(text_digest(text).hex(), []).append(digest)
 
         def keep(vectors: Mapping[str, bytes]) -> None:
-            own = {digest: v for i, v in vectors.items() for digest in held.get(i, ())}
+            own = {digest: v for i, v in vectors.items() for digest in chunks.get(i, ())}
             self._keep({bytes.fromhex(i): v for i, v in vectors.items()}, own)
             self._batched += len(own)
 
@@ -270,9 +271,12 @@ class _Filling:
         self._cached += sum(of in cached for of in digests.values())
         return [item for item in group if digests[item[0]] not in cached]
 
-    def _group(self, group: Sequence[tuple[str, str]]) -> Iterator[None]:
+    def _embed_group(
+        self, group: Sequence[tuple[str, str]], on_progress: Callable[[], None] = lambda: None
+    ) -> None:
+        """Give all texts of a group their vectors, which are kept after each request."""
         rest = self._uncached(group)
-        yield
+        on_progress()
         digests = {digest: text_digest(text) for digest, text in rest}
         if not rest:
             return
@@ -281,8 +285,8 @@ class _Filling:
         with self._provider.guarded("document"):
             runner = self._provider.runner()
             expected = self._length.expected
-            asked = runner.many(texts, dims=dims, expected=expected, deadline=self._deadline)
-            for result in asked:
+            results = runner.many(texts, dims=dims, expected=expected, deadline=self._deadline)
+            for result in results:
                 vectors = {
                     rest[i][0]: v for i, v in zip(result.indices, result.vectors, strict=True)
                 }
@@ -292,10 +296,10 @@ class _Filling:
                     digest, text = rest[i]
                     path = self._locate(text) or repr(" ".join(text.split())[:_EXCERPT])
                     self._refused[digest] = RefusedText(path, reason)
-                yield
+                on_progress()
 
     def _keep(self, by_text: Mapping[bytes, bytes], by_chunk: dict[str, bytes]) -> None:
-        """Take in vectors that the provider has made: in the cache and in the store."""
+        """Keep vectors that the provider has made, in the cache and in the store."""
         self._length.measured(by_text.values())
         if self._cache is not None:
             self._cache.put(self._key, by_text)
@@ -312,7 +316,7 @@ class _Filling:
         return {digest: vector for digest, vector in cached.items() if len(vector) == size > 0}
 
     def _drop_other_lengths(self) -> None:
-        """No query vector of their length can be made any more."""
+        """Drop the provider's spaces of other lengths: no query vector of theirs can be made."""
         own = self._length.space
         spaces = self._store.spaces()
         if not any(info.space == own for info in spaces):

@@ -147,9 +147,9 @@ class CheckedProvider:
     def _checked(self, what: str, ask: Callable[[], T], right: Callable[[T], bool]) -> T:
         try:
             if self._facts is None:
-                given = ask()
+                value = ask()
             else:
-                given = self._facts.run(ask, Deadline.after(FACT_SECONDS))
+                value = self._facts.run(ask, Deadline.after(FACT_SECONDS))
         except DeadlineExceededError as error:
             words = f"{self._label} failed: its {what} took more than {FACT_SECONDS:g} s"
             raise PluginUnavailableError(words) from error
@@ -165,11 +165,11 @@ class CheckedProvider:
             raise PluginUnavailableError(words) from error
         fits = False
         with suppress(Exception):  # of another shape altogether
-            fits = right(given)
+            fits = right(value)
         if not fits:
-            words = f"{self._label} failed: its {what} cannot be {str(given)[:60]!r}"
+            words = f"{self._label} failed: its {what} cannot be {str(value)[:60]!r}"
             raise PluginUnavailableError(words, hint="its plugin has a fault: report it there")
-        return given
+        return value
 
 
 def _is_text(value: object) -> bool:
@@ -306,19 +306,19 @@ class GuardedProvider:
             self.gate.check(1, query=True)
         own, limits = self._query_seconds, self.provider.limits
         seconds = limits.wait_seconds if own is None else own
-        given = min(seconds, deadline.remaining())
-        if given >= (limits.query_seconds if own is None else own):
+        allowed = min(seconds, deadline.remaining())
+        if allowed >= (limits.query_seconds if own is None else own):
             return ask(deadline)
         try:
             return self._worker.run(lambda: ask(NEVER), deadline.sooner(seconds))
         except DeadlineExceededError:
             error = ProviderError(
-                f"{self.id}: no answer came within {given:.2g} s",
+                f"{self.id}: no answer came within {allowed:.2g} s",
                 provider=self.id,
                 kind="timeout",
                 hint="query.embeddingSeconds is how long a search waits",
             )
-            if given >= min(seconds, FAIR_SECONDS):
+            if allowed >= min(seconds, FAIR_SECONDS):
                 self._caller.failed("query", error)
             raise error from None
 

@@ -56,11 +56,11 @@ def keys_of_place(place: Place, credentials: Credentials) -> tuple[Key, ...]:
     There may be several: ``NAME_KEYS`` lists them, separated by commas or semicolons,
     ``NAME_KEY_1`` and so on hold one more each.
     """
-    found: dict[str, Key] = {}
+    keys: dict[str, Key] = {}
     for name in credentials.env:
         for variable, value in _in_place(name, place.values):
-            found.setdefault(value, Key(value, place.origin(variable)))
-    return tuple(found.values())
+            keys.setdefault(value, Key(value, place.origin(variable)))
+    return tuple(keys.values())
 
 
 def key_of_keyring(name: str | None) -> tuple[Key, ...]:
@@ -94,9 +94,9 @@ def _in_place(name: str, values: Mapping[str, str]) -> list[tuple[str, str]]:
         if (number := full.removeprefix(f"{name}_")) != full and number.isascii()
         if number.isdigit()
     )
-    found = [(f"{name}S", key) for key in listed]
-    found += [(full, values.get(full, "")) for full in (name, *(full for _, full in numbered))]
-    return [(variable, key.strip()) for variable, key in found if key.strip()]
+    pairs = [(f"{name}S", key) for key in listed]
+    pairs += [(full, values.get(full, "")) for full in (name, *(full for _, full in numbered))]
+    return [(variable, key.strip()) for variable, key in pairs if key.strip()]
 
 
 _OF_A_KEY = frozenset({"auth", "quota", "rate_limit"})

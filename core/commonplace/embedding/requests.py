@@ -127,8 +127,8 @@ class RequestRunner:
                         run = None if deadline.expired else next(runs, None)
                         if run is None:
                             break
-                        held = [texts[index] for index in run]
-                        under_way.add(pool.submit(self._run, tuple(run), held, "document", trial))
+                        part = [texts[index] for index in run]
+                        under_way.add(pool.submit(self._run, tuple(run), part, "document", trial))
                     if not under_way:
                         break
                     done, under_way = wait(under_way, return_when=FIRST_COMPLETED)
@@ -211,7 +211,7 @@ class RequestRunner:
         )
 
     def _works(self, trial: _Trial) -> bool:
-        """Whether it is the texts: then the provider takes others, if only a harmless one."""
+        """Whether the texts are at fault: the provider then takes others, or a harmless one."""
         if not trial.works:
             try:
                 trial.dims = self._usual_length(trial)
@@ -225,17 +225,17 @@ class RequestRunner:
 
         It is due to the server if the vector of a harmless text has not the known length, either.
         """
-        found = dims_of(vectors[0])
-        if trial.dims not in {None, found}:
+        dims = dims_of(vectors[0])
+        if trial.dims not in {None, dims}:
             usual = self._usual_length(trial)
             trial.works = True
             if usual == trial.dims:
                 raise ProviderError(
-                    f"{self.name}: a vector of {found} dimensions came back, others have {usual}",
+                    f"{self.name}: a vector of {dims} dimensions came back, others have {usual}",
                     provider=self.name,
                     kind="protocol",
                 )
-        trial.dims = found
+        trial.dims = dims
 
     def _usual_length(self, trial: _Trial) -> int:
         """How long the vector of a harmless text is."""
@@ -250,7 +250,7 @@ class RequestRunner:
                 return checked(vectors, count=len(texts), dims=None, provider=self.name)
             except (TypeError, ValueError, OverflowError) as error:
                 raise ProviderError(
-                    f"{self.name}: what came back are no vectors of numbers",
+                    f"{self.name}: the response contains no valid vectors",
                     provider=self.name,
                     kind="protocol",
                 ) from error

@@ -117,12 +117,12 @@ class EmbeddingService:
                 failed = failed or self._failure(provider, error)
                 continue
             if not vector:
-                reason = f"the query means nothing to {provider.id}: its vector is zero"
+                reason = f"{provider.id} returned a zero vector for the query"
                 return Fallback(part="", reason=reason, since=0.0, by=KEYWORDS)
             name = names.get(len(vector))
             if name is None:
-                found = len(vector) // 4
-                what = f"{provider.id} now gives {found} dimensions, the index has {space.dims}"
+                dims = len(vector) // 4
+                what = f"{provider.id} now gives {dims} dimensions, the index has {space.dims}"
                 failed = failed or self._excuse(provider, what + _FIX)
                 continue
             fallback = failed.replace(by=provider.id) if failed is not None else None
@@ -154,10 +154,10 @@ class EmbeddingService:
             if provider is None:
                 continue
             try:
-                found = tuple(find(provider, spaces))
+                options = tuple(find(provider, spaces))
             except UnavailableError as error:
-                found = ((provider, None, self._failure(provider, error)),)
-            yield from found
+                options = ((provider, None, self._failure(provider, error)),)
+            yield from options
 
     def _of_primary(
         self, primary: GuardedProvider, spaces: Sequence[SpaceInfo]
@@ -326,10 +326,10 @@ def refused_texts(service: EmbeddingService) -> list[str]:
             refused = memory.of(provider.fingerprint())
         except UnavailableError:
             continue
-        found = [f"{text.path} is not embedded: {text.reason}" for text in refused.values()]
-        lines += found[:_MOST_LINES]
-        if len(found) > _MOST_LINES:
-            more = len(found) - _MOST_LINES
+        reasons = [f"{text.path} is not embedded: {text.reason}" for text in refused.values()]
+        lines += reasons[:_MOST_LINES]
+        if len(reasons) > _MOST_LINES:
+            more = len(reasons) - _MOST_LINES
             lines.append(f"{more} more texts are not embedded with {provider.id}")
     return lines
 

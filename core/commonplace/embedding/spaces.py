@@ -74,8 +74,8 @@ class SpaceLedger:
 
     def length(self, fingerprint: str) -> int | None:
         """How many dimensions the last vectors seen of it had."""
-        found = self.entries().get(fingerprint, {}).get(_LENGTH)
-        return found if isinstance(found, int) and found > 0 else None
+        length = self.entries().get(fingerprint, {}).get(_LENGTH)
+        return length if isinstance(length, int) and length > 0 else None
 
     def note_length(self, fingerprint: str, length: int) -> None:
         """Keep that a vector of ``length`` dimensions was returned."""
@@ -84,8 +84,8 @@ class SpaceLedger:
     def note(self, fingerprint: str, entry: Mapping[str, object]) -> None:
         """Add ``entry`` to what is known. Write errors are ignored."""
 
-        def change(held: dict[str, Any]) -> dict[str, Any] | None:
-            entries = _objects(held)
+        def change(content: dict[str, Any]) -> dict[str, Any] | None:
+            entries = _objects(content)
             known = entries.get(fingerprint, {})
             merged = {**known, **entry}
             return {**entries, fingerprint: merged} if known != merged else None
@@ -119,25 +119,25 @@ class RefusedTexts:
     def keep(self, fingerprint: str, texts: Mapping[str, RefusedText]) -> None:
         """Replace the texts of ``fingerprint`` in this index. Write errors are ignored."""
 
-        def change(held: dict[str, Any]) -> dict[str, Any] | None:
-            if texts == self._texts(held, fingerprint):
+        def change(content: dict[str, Any]) -> dict[str, Any] | None:
+            if texts == self._texts(content, fingerprint):
                 return None
-            own = held.get(self._index)
+            own = content.get(self._index)
             own = {**(own if isinstance(own, dict) else {}), fingerprint: texts}
-            held[self._index] = {name: found for name, found in own.items() if found}
-            return {name: found for name, found in held.items() if found}
+            content[self._index] = {name: refused for name, refused in own.items() if refused}
+            return {index: entries for index, entries in content.items() if entries}
 
         with contextlib.suppress(UnavailableError):
             update_json(self.path, change)
 
-    def _texts(self, held: Mapping[str, Any], fingerprint: str) -> dict[str, RefusedText]:
-        own = held.get(self._index)
-        found = own.get(fingerprint) if isinstance(own, dict) else None
+    def _texts(self, content: Mapping[str, Any], fingerprint: str) -> dict[str, RefusedText]:
+        own = content.get(self._index)
+        refused = own.get(fingerprint) if isinstance(own, dict) else None
         return {
-            digest: RefusedText(*said)
-            for digest, said in (found.items() if isinstance(found, dict) else ())
-            if isinstance(said, list) and len(said) == 2
-            if all(isinstance(part, str) for part in said)
+            digest: RefusedText(*fields)
+            for digest, fields in (refused.items() if isinstance(refused, dict) else ())
+            if isinstance(fields, list) and len(fields) == 2
+            if all(isinstance(field, str) for field in fields)
         }
 
 
@@ -176,17 +176,17 @@ class VectorLength:
 
     def measured(self, vectors: Iterable[bytes]) -> None:
         """Take the length from vectors that the provider has just returned."""
-        found = next(map(dims_of, vectors), None)
-        if found is None:
+        dims = next(map(dims_of, vectors), None)
+        if dims is None:
             return
-        if not self.confirmed and self.dims is not None and found != self.dims:
-            self._change(found)
+        if not self.confirmed and self.dims is not None and dims != self.dims:
+            self._change(dims)
             self.changed = True
-        self.dims = self.expected = found
+        self.dims = self.expected = dims
         self.confirmed = True
-        if self._ledger is not None and found != self._kept:
-            self._ledger.note_length(self._fingerprint, found)
-            self._kept = found
+        if self._ledger is not None and dims != self._kept:
+            self._ledger.note_length(self._fingerprint, dims)
+            self._kept = dims
 
     def _change(self, dims: int) -> None:
         self.dims = dims
@@ -198,5 +198,5 @@ class VectorLength:
         )
 
 
-def _objects(held: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    return {key: entry for key, entry in held.items() if isinstance(entry, dict)}
+def _objects(content: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    return {key: entry for key, entry in content.items() if isinstance(entry, dict)}

@@ -1,3 +1,3 @@
-"""A chain of engines of which the first that can answers: memory goes on when a part fails."""
+"""A chain of backends, of which the first that can answers, so that a failing one does no harm."""
 
 from __future__ import annotations

@@ -189,7 +189,7 @@ class Backend:
         return self.probe(pending, Deadline.after(PROBE_SECONDS))
 
     def health(self, *, deep: bool = False) -> ManagerHealth:
-        """The health as far as searching goes: unavailable also while it fails, or without index.
+        """The health for searching: unavailable also while searches fail, or without an index.
 
         Nothing is counted for or against the backend.
         """
@@ -284,10 +284,9 @@ class BackendSearch:
     """One search of one backend: first :meth:`update` its index, then :meth:`ask`, perhaps again.
 
     ``freshness`` says how far the index is behind the files (``stale`` is -1 where that is not
-    known). Without ``update`` the index stays as it is. ``later`` are words on what becomes of
-    changed files that are left for now. If it is ``bounded``, a first index too is left as far as
-    it is after half of the time. ``changed`` gives the paths that alone need be compared, or
-    ``None``: all need be.
+    known). Without ``update`` the index stays as it is. ``later`` says in words what happens to
+    changed files that are not indexed now. If it is ``bounded``, building a first index stops after
+    half of the time, too. ``changed`` gives the paths that alone need be compared; ``None``: all.
     """
 
     fallback: Fallback | None = None
@@ -315,7 +314,7 @@ class BackendSearch:
         self._freshen = partial(freshen, progress=progress, later=later)
 
     def update(self, deadline: Deadline | None = None) -> None:
-        """Index what little has changed; a failure is kept, and mentioned in ``freshness``."""
+        """Index what has changed, within limits; a failure is kept, and noted in ``freshness``."""
         if not self._updates:
             return
         paths = self._changed() if self._changed else None
@@ -329,7 +328,7 @@ class BackendSearch:
         self._deadline = self._deadline.at_least(self._at_least)
 
     def _until(self) -> Deadline:
-        """When a first index is left as far as it is, seen from now."""
+        """The time at which building a first index stops, seen from now."""
         half = self._deadline.remaining() / 2
         return self._deadline.sooner(half) if self._bounded else NEVER
 

@@ -30,11 +30,10 @@ if TYPE_CHECKING:
 Standby = Literal["lazy", "warm"]
 """When the index of a backend that is not active is updated: once it answers, or always."""
 
-
 _LAST_TRY_SECONDS = 2.0
 """How long a backend may take to answer once its update has used up its time."""
 
-_MOST = 3 / 4
+_UPDATE_SHARE = 3 / 4
 """The part of the time in which the last backend that could answer must have updated its index."""
 
 
@@ -76,14 +75,14 @@ class FallbackMemoryManager:
     ) -> ChainSearch:
         """Begin a search for ``query``; see :class:`ChainSearch`.
 
-        Everything is compared, whatever has ``changed``: another backend may have seen to the rest.
+        All files are compared, not only the ``changed`` ones: others may be new to this backend.
         Raises :class:`~commonplace.errors.ScopeDeniedError` where the query may not be asked.
         """
         for permits in self._permits:
             permits(query)
         deadline.check("the search")
         return ChainSearch(
-            [_Attempt(one, deadline, options) for one in self.backends],
+            [_Attempt(backend, deadline, options) for backend in self.backends],
             deadline,
             backend_seconds=self._backend_seconds,
             clock=self._clock,
@@ -112,7 +111,7 @@ class FallbackMemoryManager:
         maintained is in its ``notices``. Raises the first backend's error where none could be.
         """
         report: SyncReport | None = None
-        failed: list[tuple[Backend, CommonplaceError]] = []
+        failures: list[tuple[Backend, CommonplaceError]] = []
         settled = False  # a backend was maintained that also answers searches
         for backend in self.backends:
             if settled and self._standby == "lazy":
@@ -122,16 +121,16 @@ class FallbackMemoryManager:
                 embeds = embed and (self._embed_standby or not settled)
                 done = backend.maintain(embed=embeds, eager=eager, **options)
             except (UnavailableError, DeclinedError) as error:
-                failed.append((backend, error))
+                failures.append((backend, error))
                 continue
             if report is None or (answers and not settled):
                 report = done
             settled = settled or answers
         if report is None:
-            raise failed[0][1]
+            raise failures[0][1]
         words = tuple(
             f"the index of {backend.id} was not updated: {reason_of(error)}"
-            for backend, error in failed
+            for backend, error in failures
         )
         return report.replace(notices=(*report.notices, *words))
 
@@ -173,9 +172,9 @@ class FallbackMemoryManager:
 
 
 class _Gate:
-    """Passes progress on until it is closed: what was given up may go on for a while unseen.
+    """Passes progress on until it is closed: an update that was given up may go on for a while.
 
-    Meanwhile progress gives ``deadline``, where there is one, another ``seconds``.
+    Each report of progress renews ``deadline``, where there is one, for ``seconds``.
     """
 
     def __init__(self, progress: ProgressCallback | None) -> None:
@@ -196,7 +195,7 @@ class _Gate:
 class _Attempt:
     """One backend of a chain in one search: its index is updated once, unless that failed lately.
 
-    ``update_skipped`` says that the update was left out for an earlier failure; ``update_deadline``
+    ``update_skipped`` says that the update was skipped for an earlier failure; ``update_deadline``
     is the deadline of an update that failed.
     """
 
@@ -213,7 +212,7 @@ class _Attempt:
 
     @property
     def hopeless(self) -> bool:
-        """Whether the backend failed in this search, or is left alone for an earlier failure."""
+        """Whether the backend failed in this search, or is passed over for an earlier failure."""
         failure = self.backend.guard.failure("search")
         return self.error is not None or (failure is not None and failure.retry_in > 0)
 
@@ -237,6 +236,20 @@ class _Attempt:
         self.search.update(deadline)
         if self.search.update_error is not None:
             self.gate.closed, self.update_deadline = True, deadline
+
+    def ask(
+        self, query: Query, *, where: Where, limit: int, deadline: Deadline
+    ) -> tuple[Arm, ...] | None:
+        """The ranked lists of the backend, or ``None`` where it fails.
+
+        Then ``error`` says why, unless only the skipped update is to blame: after one it may work.
+        """
+        try:
+            return self.search.ask(query, where=where, limit=limit, deadline=deadline)
+        except (UnavailableError, DeclinedError) as error:
+            if not self.update_skipped or error is not self.search.update_error:
+                self.error, self.gate.closed = error, True
+            return None
 
 
 class ChainSearch:
@@ -270,9 +283,7 @@ class ChainSearch:
         """
         for attempt in self._attempts:
             if not attempt.hopeless:
-                last = self._is_last(attempt, ())
-                left = len(self._attempts)
-                self._update(attempt, left, last=last, ignore_breaker=self._alone)
+                self._update(attempt, last=self._is_last(attempt, ()), ignore_breaker=self._alone)
                 return
 
     def ask(self, query: Query, *, where: Where, limit: int) -> tuple[Arm, ...]:
@@ -284,29 +295,23 @@ class ChainSearch:
         """
         for attempt in self._attempts:
             attempt.error = None
-        failed = 0
         skipped: list[_Attempt] = []
-        for ignore_breaker, attempts in ((False, self._attempts), (True, skipped)):
-            for attempt in attempts:
-                if not ignore_breaker and not attempt.backend.guard.allows("search"):
-                    skipped.append(attempt)
-                    continue
-                left = len(self._attempts) - failed
-                last = left == 1 or (not ignore_breaker and self._is_last(attempt, skipped))
-                ignores = ignore_breaker or self._alone
-                until = self._update(attempt, left, last=last, ignore_breaker=ignores)
-                try:
-                    arms = attempt.search.ask(query, where=where, limit=limit, deadline=until)
-                except (UnavailableError, DeclinedError) as error:
-                    if attempt.update_skipped and error is attempt.search.update_error:
-                        skipped.append(attempt)  # its sync was left out, and may work again
-                    else:
-                        attempt.error = error
-                        attempt.gate.closed = True
-                        failed += 1
-                else:
-                    self._answered(attempt)
-                    return arms
+        for attempt in self._attempts:
+            if not attempt.backend.guard.allows("search"):
+                skipped.append(attempt)
+                continue
+            last = self._is_last(attempt, skipped)
+            until = self._update(attempt, last=last, ignore_breaker=self._alone)
+            arms = attempt.ask(query, where=where, limit=limit, deadline=until)
+            if arms is not None:
+                return self._answered(attempt, arms)
+            if attempt.error is None:
+                skipped.append(attempt)
+        for attempt in skipped:
+            until = self._update(attempt, last=False, ignore_breaker=True)
+            arms = attempt.ask(query, where=where, limit=limit, deadline=until)
+            if arms is not None:
+                return self._answered(attempt, arms)
         raise self._failure()
 
     def ask_again(self, query: Query, *, where: Where, limit: int) -> tuple[Arm, ...]:
@@ -320,32 +325,34 @@ class ChainSearch:
 
     def _is_last(self, attempt: _Attempt, skipped: Sequence[_Attempt]) -> bool:
         """Whether no backend but that of ``attempt`` could answer now."""
-        others = [one for one in self._attempts if one is not attempt and one not in skipped]
-        return all(one.hopeless for one in others)
+        others = [other for other in self._attempts if other is not attempt]
+        return all(other.hopeless for other in others if other not in skipped)
 
-    def _update(
-        self, attempt: _Attempt, left: int, *, last: bool, ignore_breaker: bool
-    ) -> Deadline:
-        """Update the index of one of ``left`` backends; return when its answer is due.
+    def _update(self, attempt: _Attempt, *, last: bool, ignore_breaker: bool) -> Deadline:
+        """Update the index of one backend; return when its answer is due.
 
-        The last one that could answer is given nearly all of the time, as if it were the only one.
+        The ``last`` one that could answer, or that has not failed in this search, is given nearly
+        all of the time, as if it were the only one.
         """
-        share = self._share(left)
-        half = limit = share.remaining() / 2
-        last_try = _LAST_TRY_SECONDS
-        if last:
+        left = sum(other.error is None for other in self._attempts)
+        answer_by = self._share(left)
+        update_seconds = answer_seconds = answer_by.remaining() / 2
+        last_try_seconds = _LAST_TRY_SECONDS
+        if last or left == 1:
+            last = True
             rest = self._deadline.remaining()
-            half, limit, last_try = rest / 2, rest * _MOST, min(rest / 8, last_try)
-            # Those that are left alone for an earlier failure are tried in what this one leaves.
-            share = self._deadline if left == 1 else self._deadline.sooner(limit)
-        until = self._deadline.sooner(limit)
-        attempt.update(until, last=last, ignore_breaker=ignore_breaker)
+            update_seconds, answer_seconds = rest * _UPDATE_SHARE, rest / 2
+            last_try_seconds = min(rest / 8, last_try_seconds)
+            # Backends that were skipped for an earlier failure are tried in what this one leaves.
+            answer_by = self._deadline if left == 1 else self._deadline.sooner(update_seconds)
+        update_by = self._deadline.sooner(update_seconds)
+        attempt.update(update_by, last=last, ignore_breaker=ignore_breaker)
         if attempt.update_deadline is not None:
             # One that cannot be reached costs that once; an old index answers at once.
-            return attempt.update_deadline.at_least(min(half, last_try))
+            return attempt.update_deadline.at_least(min(answer_seconds, last_try_seconds))
         # However long a first index took, half of the time is left for the answer.
-        self._deadline = self._deadline.at_least(half)
-        return share.at_least(half)
+        self._deadline = self._deadline.at_least(answer_seconds)
+        return answer_by.at_least(answer_seconds)
 
     def _share(self, left: int) -> Deadline:
         """What one backend may take, so that each of those ``left`` has its part of the time."""
@@ -354,13 +361,14 @@ class ChainSearch:
             return deadline
         return deadline.sooner(min(self._backend_seconds, deadline.remaining() / left))
 
-    def _answered(self, attempt: _Attempt) -> None:
+    def _answered(self, attempt: _Attempt, arms: tuple[Arm, ...]) -> tuple[Arm, ...]:
+        """``arms``; and note that the backend of ``attempt`` gave them, and in whose place."""
         self._active = attempt
         self.backend, self.freshness = attempt.backend.id, attempt.search.freshness
         self.fallback = None
         first = self._attempts[0]
         if attempt is first:
-            return
+            return arms
         # One whose sync was left out was passed over for that, without a failure of its own.
         error = first.error or first.search.update_error
         failure = first.backend.guard.failure("search")
@@ -370,11 +378,12 @@ class ChainSearch:
             reason = reason_of(error) if error is not None else "it did not answer"
             since = self._clock()
         self.fallback = Fallback(part=first.backend.id, reason=reason, since=since)
+        return arms
 
     def _failure(self) -> CommonplaceError:
         """The first backend's error, with the others' in its notes."""
-        failed = [(one.backend.id, one.error) for one in self._attempts if one.error is not None]
-        (_, first), *others = failed
+        errors = [(tried.backend.id, tried.error) for tried in self._attempts if tried.error]
+        (_, first), *others = errors
         for id_, error in others:
             first.add_note(f"{id_}: {reason_of(error)}")
         return first

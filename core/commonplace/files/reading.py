@@ -373,7 +373,7 @@ def read_lines(
     except OSError as error:
         raise UnavailableError(
             f"{stored} cannot be read: {error.strerror or error}",
-            hint="see that it is text that this user may read, and that its disk is well",
+            hint="check that it is text, its permissions and the disk",
         ) from error
     note = cut_lines(stored, text, start, lines)
     return note if root.own else note.replace(trust="external")

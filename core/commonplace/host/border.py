@@ -18,14 +18,14 @@ from commonplace.errors import (
     counted,
     reason_of,
 )
-from commonplace.host.failures import document_fault, hit_fault
+from commonplace.host.failures import document_fault, hit_fault, scan_fault
 from commonplace.model.documents import Document, DocumentRef, RootFailure, ScanReport, is_day
 from commonplace.model.reports import Embedding, SyncReport
 from commonplace.model.search import Arm, Candidate, Explanation, Found, Step, StoredChunk
 from commonplace.resilience.deadline import Deadline
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from commonplace.host.host import PluginHost
     from commonplace.protocols.contexts import RankContext, RankerContext
@@ -40,9 +40,7 @@ RANKER_SECONDS = 2.0
 """How long a third party's ranker may take."""
 
 _HANGING = 4
-
 _ROUNDING = 1e-9
-
 _path_of = attrgetter("path")
 
 _KINDS = frozenset({"bm25", "cosine", "rank", "opaque"})
@@ -70,13 +68,13 @@ class GuardedRanker:
         self._instead = instead
 
     def rank(self, hits: Sequence[Candidate], context: RankContext) -> Sequence[Candidate]:
-        """What the ranker gives of ``hits``, if it may give that."""
-        given, seconds = tuple(hits), RANKER_SECONDS
+        """The hits as the ranker returns them, checked; ``hits`` with a note where it fails."""
+        hits, seconds = tuple(hits), RANKER_SECONDS
 
         def work() -> list[Candidate]:
-            ranked = self._ranker.rank(given, context)
-            asked = context.further.given if context.further is not None else ()
-            return _selected(ranked, given, asked, drops=self.stage == "select")
+            ranked = self._ranker.rank(hits, context)
+            added = context.further.given if context.further is not None else ()
+            return _selected(ranked, hits, added, drops=self.stage == "select")
 
         try:
             if self._worker is None:
@@ -89,12 +87,12 @@ class GuardedRanker:
             why = _words(error)
         note = f"the ranker {self.id!r} of {self._label} was skipped: {why}"
         log_once(f"ranker {self.id} of {self._label}", note)
-        fused = given if self._instead is None else self._instead.rank(given, context)
+        fused = hits if self._instead is None else self._instead.rank(hits, context)
         return [_with_failure(hit, self.id, note) for hit in fused]
 
 
 def make_worker(name: str, at_most: int = 64) -> Worker:
-    """What gives up the calls of a part that hang."""
+    """A worker that gives up the calls of a part that hang."""
     from commonplace.resilience.bounded_call import Worker  # imports threading
 
     return Worker(name, at_most=at_most)
@@ -124,42 +122,46 @@ def make_rankers(
     """
     notes: list[str] = []
 
-    def made(ids: Sequence[str]) -> list[GuardedRanker]:
-        return [one for id_ in ids for one in _made(host, id_, context_of, default, notes)]
+    def make_all(ids: Sequence[str]) -> list[GuardedRanker]:
+        made = (_make_ranker(host, id_, context_of, default, notes) for id_ in ids)
+        return [ranker for ranker in made if ranker is not None]
 
-    rankers = made(chain)
+    rankers = make_all(chain)
     complete = len(rankers) == len(chain)
     if not complete and tuple(chain) != tuple(default):
         notes.append(f"a ranker of ranking.chain is missing: {', '.join(default)} rank instead")
-        rankers = made(default)
+        rankers = make_all(default)
     elif complete and not any(ranker.stage == "fuse" for ranker in rankers):
         notes.append(f"no ranker of ranking.chain fuses: {', '.join(default)} rank instead")
-        rankers = made(default)
+        rankers = make_all(default)
     return list(rankers), notes
 
 
-def _made(
+def _make_ranker(
     host: PluginHost,
     id_: str,
     context_of: ContextOf,
-    default: Sequence[str],
+    stand_ins: Sequence[str],
     notes: list[str],
-) -> Iterator[GuardedRanker]:
-    """The ranker; none, and another note, where it cannot be made."""
+) -> GuardedRanker | None:
+    """The ranker; ``None``, and another note, where it cannot be made.
+
+    Where a third party's ranker fuses, the first of ``stand_ins`` that does stands in for it.
+    """
     label = "unknown origin"
     try:
-        label, trusted, instead = host.label("ranker", id_), host.is_builtin("ranker", id_), None
+        label, trusted = host.label("ranker", id_), host.is_builtin("ranker", id_)
         ranker = host.ranker(id_).factory(context_of(id_))
+        instead = None
         if ranker.stage == "fuse" and not trusted:
-            others = (one for name in default for one in _made(host, name, context_of, (), notes))
-            instead = next((one for one in others if one.stage == "fuse"), None)
-        guarded = GuardedRanker(ranker, label, trusted=trusted, instead=instead)
+            made = (_make_ranker(host, other, context_of, (), notes) for other in stand_ins)
+            instead = next((other for other in made if other and other.stage == "fuse"), None)
+        return GuardedRanker(ranker, label, trusted=trusted, instead=instead)
     except CommonplaceError as error:
         notes.append(f"the ranker {id_!r} was left out: {reason_of(error)}")
     except BaseException as error:  # noqa: BLE001 - as in GuardedRanker
         notes.append(f"the ranker {id_!r} of {label} was left out: {_words(error)}")
-    else:
-        yield guarded
+    return None
 
 
 def _stage(stage: Any) -> Any:
@@ -175,27 +177,26 @@ def failures_of(hits: Iterable[Candidate]) -> tuple[str, ...]:
 
 
 def scanned(source: Source, label: str = "") -> ScanReport:
-    """What ``source`` finds; where it fails, all of it is a root that could not be looked at.
-
-    ``label`` names it in messages.
-    """
+    """What ``source`` finds, or that it failed; ``label`` names it in messages."""
     try:
-        report: object = source.scan()
-        if type(report) is not ScanReport:
-            reason = f"its scan gave a {type(report).__name__}"
-        elif not _are_references(report.documents):
-            wrong = next(ref for ref in report.documents if not _are_references((ref,)))
-            given = f"{type(wrong).__name__} {str(wrong)[:60]!r}"
-            reason = f"its scan gave {given} for a document"
-        else:
-            return report
-    except CommonplaceError as error:
-        reason = reason_of(error)
+        return checked_scan(source.scan())
     except BaseException as error:  # noqa: BLE001 - as in GuardedRanker
-        reason = _words(error)
-    note = f"{label or f'the source {source.id!r}'} failed: {reason}"
-    log_once(f"source {source.id}", note)
-    return ScanReport((), (), failed_roots=(RootFailure("", note, source.id),))
+        return failed_scan(source.id, label or f"the source {source.id!r}", error)
+
+
+def checked_scan(report: object) -> ScanReport:
+    """``report`` if a scan may return that; else raises ``CommonplaceError`` with its fault."""
+    if _is_scan(report):
+        return report
+    raise CommonplaceError(scan_fault(report))
+
+
+def failed_scan(source: str, label: str, error: BaseException) -> ScanReport:
+    """The report of a source whose scan raised ``error``: all of it is a root that failed."""
+    reason = reason_of(error) if isinstance(error, CommonplaceError) else _words(error)
+    note = f"{label} failed: {reason}"
+    log_once(f"source {source}", note)
+    return ScanReport((), (), failed_roots=(RootFailure("", note, source),))
 
 
 def scanned_paths(source: PartialSource, paths: Collection[str]) -> ScanReport | None:
@@ -206,15 +207,14 @@ def scanned_paths(source: PartialSource, paths: Collection[str]) -> ScanReport |
         note = f"the source {source.id!r} failed to scan single paths: {_words(error)}"
         log_once(f"paths of {source.id}", note)
         return None
-    if type(report) is not ScanReport or not _are_references(report.documents):
-        return None
-    return report
+    return report if _is_scan(report) else None
 
 
-def _are_references(refs: Collection[Any]) -> bool:
+def _is_scan(report: Any) -> TypeGuard[ScanReport]:
     # Every search looks at its whole workspace: no call of our own for each document.
     return (
-        set(map(type, refs)) <= {DocumentRef}
+        type(report) is ScanReport
+        and set(map(type, refs := report.documents)) <= {DocumentRef}
         and set(map(type, map(_path_of, refs))) <= {str}
         and "" not in map(_path_of, refs)
     )
@@ -325,29 +325,29 @@ def _wrong(backend: str, what: str) -> UnavailableError:
 
 
 def _selected(
-    given: object, hits: Sequence[Candidate], asked: Sequence[Candidate], *, drops: bool
+    ranked: object, hits: Sequence[Candidate], added: Sequence[Candidate], *, drops: bool
 ) -> list[Candidate]:
-    """``given`` as a list, if it is made of ``hits``, and of what was ``asked`` for, each once.
+    """``ranked`` as a list, if it is made of ``hits``, and of those ``added``, each once.
 
     Scores must be within 0 and 1, or those of ``hits``; all hits must be there unless it ``drops``.
     """
-    if isinstance(given, str | bytes) or not hasattr(given, "__iter__"):
-        raise TypeError(f"it gave a {type(given).__name__} for hits")
-    left = {hit.chunk.id: hit.chunk for hit in (*asked, *hits)}
+    if isinstance(ranked, str | bytes) or not hasattr(ranked, "__iter__"):
+        raise TypeError(f"it gave a {type(ranked).__name__} for hits")
+    left = {hit.chunk.id: hit.chunk for hit in (*added, *hits)}
     scores = 0.0, 1.0, *(hit.score for hit in hits)
     least, most = min(scores) - _ROUNDING, max(scores) + _ROUNDING
-    chosen = list(given)
-    for one in chosen:
-        if not _is_hit(one):
-            raise TypeError(f"it gave {hit_fault(one)}")
-        known = left.pop(one.chunk.id, None)
-        if known is not one.chunk and known != one.chunk:
-            raise ValueError(f"it gave {one.chunk.path!r} twice, or was not given it")
-        if type(one.score) not in {float, int} or not least <= one.score <= most:
-            raise ValueError(f"it gave the score {one.score!r}, which is not within 0 and 1")
+    chosen = list(ranked)
+    for hit in chosen:
+        if not _is_hit(hit):
+            raise TypeError(f"it gave {hit_fault(hit)}")
+        known = left.pop(hit.chunk.id, None)
+        if known is not hit.chunk and known != hit.chunk:
+            raise ValueError(f"it gave {hit.chunk.path!r} twice, or was not given it")
+        if type(hit.score) not in {float, int} or not least <= hit.score <= most:
+            raise ValueError(f"it gave the score {hit.score!r}, which is not within 0 and 1")
     if not drops and (lost := sum(hit.chunk.id in left for hit in hits)):
         raise ValueError(f"it left out {counted(lost, 'hit')}, which is for the stage select")
-    return [one if one.lines is None else _cut(one, *one.lines) for one in chosen]
+    return [hit if hit.lines is None else _cut(hit, *hit.lines) for hit in chosen]
 
 
 def _is_hit(hit: Any) -> bool:
@@ -392,7 +392,7 @@ _LOGGED: set[str] = set()
 
 
 def log_once(part: str, note: str) -> None:
-    """Log the first failure of a part: its later ones may say the same in other words."""
+    """Log the first failure of a part alone: later ones may say the same in other words."""
     if part not in _LOGGED:
         from commonplace.host.events import logger
 

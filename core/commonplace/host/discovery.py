@@ -85,12 +85,12 @@ class EntryPoint(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """What stands before the first dot of the name."""
+        """The part of the name before its first dot."""
         return self.name.partition(".")[0]
 
     @property
     def id(self) -> str:
-        """What stands behind the first dot of the name."""
+        """The part of the name after its first dot."""
         return self.name.partition(".")[2]
 
     @property
@@ -109,8 +109,8 @@ def installed(
     some milliseconds, nothing else.
     """
     # Other things than strings on the path are ignored by imports, too.
-    given: Sequence[object] = sys.path if path is None else path
-    path = [entry for entry in given if isinstance(entry, str)]
+    folders: Sequence[object] = sys.path if path is None else path
+    path = [entry for entry in folders if isinstance(entry, str)]
     if cache_dir is None:
         return scan(path)
     key, newest = _state_of(path)
@@ -119,9 +119,9 @@ def installed(
     if remembered is not None:
         return remembered
 
-    found = scan(path)
-    remember(file, key, found, newest=newest)
-    return found
+    entry_points = scan(path)
+    remember(file, key, entry_points, newest=newest)
+    return entry_points
 
 
 def _state_of(path: Sequence[str]) -> tuple[str, int]:
@@ -146,7 +146,7 @@ def _slot(path: Sequence[str]) -> str:
 
 
 def _recall(file: str, key: str) -> tuple[EntryPoint, ...] | None:
-    """What was remembered for ``key``, or ``None`` if there is nothing whole and up to date."""
+    """The entry points kept for ``key``; ``None`` if the file is missing, damaged or outdated."""
     # Neither a link nor a pipe put in the file's place is followed or waited for.
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     try:
@@ -170,13 +170,13 @@ def scan(path: Sequence[str]) -> tuple[EntryPoint, ...]:
     be read is passed over, what is malformed is returned with its ``problem``.
     """
     seen: set[str] = set()
-    found: dict[EntryPoint, None] = {}
+    entry_points: dict[EntryPoint, None] = {}
     for folder in path:
         for info, name in _distributions(folder):
             if name not in seen:
                 seen.add(name)
-                found.update(dict.fromkeys(_offers(info)))
-    return tuple(found)
+                entry_points.update(dict.fromkeys(_offers(info)))
+    return tuple(entry_points)
 
 
 def remember(

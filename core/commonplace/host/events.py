@@ -39,10 +39,10 @@ _WRAPPED_SHARE = 0.75
 """Of the time that is left once all wrappers have begun; the rest is for how they end."""
 
 _WRAPPED: ContextVar[Callable[[], SearchResult] | None] = ContextVar("wrapped", default=None)
-"""The search that plugins stand around, for all that they call, on whatever thread."""
+"""The search that plugins wrap, for all that they call, on any thread."""
 
 _DELIVERING: ContextVar[EventBus | None] = ContextVar("delivering", default=None)
-"""The bus whose listeners are called, for all that they call, on whatever thread."""
+"""The bus whose listeners are called, for all that they call, on any thread."""
 
 
 def logger() -> Logger:
@@ -258,16 +258,16 @@ def _fault(result: object, expected: type) -> str:
 
 
 def listeners_of(kind: str, registry: Registry) -> Listeners:
-    """No listeners to the hooks of ``kind`` yet."""
+    """Listeners to the hooks of ``kind``, to which no plugin is added yet."""
     from commonplace.model.search import SearchResult
 
     returns = {"events": None, "search": SearchResult}.get(kind, str)
     # A hook that decides on a write may wait for an answer of the user.
     seconds = INFINITY if kind == "write" else HOOK_SECONDS
-    made = Listeners(CALLED[kind], registry, returns, seconds=seconds)
+    listeners = Listeners(CALLED[kind], registry, returns, seconds=seconds)
     if kind == "search":
-        made.add_own("commonplace_search", _wrapped)
-    return made
+        listeners.add_own("commonplace_search", _wrapped)
+    return listeners
 
 
 @hookimpl(trylast=True)
@@ -279,7 +279,7 @@ def _wrapped() -> SearchResult:
 
 
 def wrapping() -> bool:
-    """Whether plugins stand around a search from which this is called."""
+    """Whether this is called from inside a search that plugins wrap."""
     return _WRAPPED.get() is not None
 
 

@@ -133,6 +133,18 @@ def _extra_with(library: str, distribution: str) -> str:
     return ""
 
 
+def scan_fault(report: Any) -> str:
+    """What the scan of a source gave instead of a report, or instead of a document's reference."""
+    from commonplace.model.documents import DocumentRef, ScanReport
+
+    if type(report) is not ScanReport:
+        return f"its scan gave a {type(report).__name__}"
+    for ref in report.documents:
+        if type(ref) is not DocumentRef or type(ref.path) is not str or not ref.path:
+            return f"its scan gave {type(ref).__name__} {str(ref)[:60]!r} for a document"
+    return "its scan gave documents that cannot be read twice"
+
+
 def document_fault(document: Any) -> str:
     """What a source gave instead of a document, with the field that is wrong."""
     from commonplace.model.documents import Document, DocumentRef

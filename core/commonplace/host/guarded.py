@@ -6,7 +6,6 @@ Our own are called directly: they are trusted not to hang, and their faults are 
 from __future__ import annotations
 
 from contextlib import contextmanager
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from commonplace.errors import (
@@ -16,7 +15,7 @@ from commonplace.errors import (
     UnavailableError,
     reason_of,
 )
-from commonplace.host.border import is_document, log_once, read_of, scanned
+from commonplace.host.border import checked_scan, failed_scan, is_document, log_once, read_of
 from commonplace.host.failures import document_fault, kind_of
 from commonplace.model.chunks import Chunk
 from commonplace.model.documents import Finding, RootFailure, Segment, SpaceInfo, StoreHealth
@@ -98,12 +97,18 @@ class GuardedSource:
 
     def scan(self) -> ScanReport:
         """What the source finds; one that fails is a root that failed."""
-        return self._scanned(lambda: self._report(self._limited(self._source.scan)))
+        try:
+            return self._checked(self._limited(self._source.scan))
+        except BaseException as error:  # noqa: BLE001 - whatever a plugin raises is its own failure
+            return failed_scan(self.id, self._label, error)
 
-    def _report(self, given: Any) -> ScanReport:
-        report = self._scanned(lambda: given)
+    def _checked(self, given: Any) -> ScanReport:
+        try:
+            report = checked_scan(given)
+        except BaseException as error:  # noqa: BLE001 - as in scan
+            return failed_scan(self.id, self._label, error)
         failed = (*report.failed_roots, *report.absent_roots)
-        if any(type(one) is not RootFailure for one in failed):
+        if any(type(root) is not RootFailure for root in failed):
             raise TypeError("its scan gave what is no root that failed")
         if type(report.skipped_symlinks) is not int:
             raise TypeError("its scan gave no number of links")
@@ -128,8 +133,8 @@ class GuardedSource:
 
     def scan_paths(self, paths: Collection[str]) -> ScanReport | None:
         """See :class:`~commonplace.plugin.PartialSource`."""
-        found = self._limited(lambda: cast("PartialSource", self._source).scan_paths(paths))
-        return None if found is None else self._report(found)
+        report = self._limited(lambda: cast("PartialSource", self._source).scan_paths(paths))
+        return None if report is None else self._checked(report)
 
     def read(self, ref: DocumentRef) -> Document | None:
         """The document; raises ``OSError`` for any failure."""
@@ -153,34 +158,31 @@ class GuardedSource:
     @contextmanager
     def segments(self, ref: DocumentRef, after: str = "") -> Iterator[Iterator[Segment] | None]:
         """See :class:`~commonplace.plugin.GrowingSource`; raises ``OSError`` for any failure."""
-        opened = self._asked(lambda: self._growing.segments(ref, after))
-        found = self._asked(opened.__enter__)
+        opened = self._call(lambda: self._growing.segments(ref, after))
+        pieces = self._call(opened.__enter__)
         try:
-            yield None if found is None else self._each(found)
+            yield None if pieces is None else self._each(pieces)
         finally:
-            self._asked(lambda: opened.__exit__(None, None, None))
+            self._call(lambda: opened.__exit__(None, None, None))
 
     @property
     def _growing(self) -> GrowingSource:
         return cast("GrowingSource", self._source)
 
-    def _each(self, found: Iterator[Segment]) -> Iterator[Segment]:
+    def _each(self, pieces: Iterator[Segment]) -> Iterator[Segment]:
         end: Any = object()
-        while (segment := self._asked(lambda: next(found, end))) is not end:
+        while (segment := self._call(lambda: next(pieces, end))) is not end:
             if fault := _segment_fault(segment):
                 raise OSError(f"{self._label} gave {fault}")
             yield segment
 
-    def _asked(self, work: Callable[[], T]) -> T:
+    def _call(self, work: Callable[[], T]) -> T:
         try:
             return self._limited(work)
         except OSError:
             raise
         except BaseException as error:
             raise OSError(f"{self._label} failed: {failure_of(error)}") from error
-
-    def _scanned(self, scan: Callable[[], ScanReport]) -> ScanReport:
-        return scanned(cast("Source", SimpleNamespace(id=self.id, scan=scan)), self._label)
 
 
 class GuardedChunker:
@@ -279,8 +281,8 @@ def _chunk_fault(chunk: Any) -> str:
         return f"a chunk whose text is {kind_of(chunk.text)}, not a str"
     first, last = lines = chunk.start_line, chunk.end_line
     if list(map(type, lines)) != [int, int] or not 1 <= first <= last:
-        given = f"{first!r:.20} to {last!r:.20}"
-        return f"a chunk of the lines {given}, which must be int from 1 on, the first one first"
+        span = f"{first!r:.20} to {last!r:.20}"
+        return f"a chunk of the lines {span}, which must be int from 1 on, the first one first"
     heading: Any = chunk.heading
     if type(heading) is str or not all(type(part) is str for part in heading):
         return f"a chunk whose heading is {str(heading)[:40]}, not a tuple of str"

@@ -40,7 +40,7 @@ class _Listened(dict[str, bool]):
 
 
 class PluginHost:
-    """Loads plugins one at a time, when something of theirs is first asked for.
+    """Loads plugins one at a time, when one of their parts is first needed.
 
     ``entry_points`` are those installed, unless given. ``cache_dir`` is where the list of them is
     kept between starts; ``None`` keeps nothing. ``env`` (default: ``os.environ``) may hold
@@ -169,7 +169,7 @@ class PluginHost:
             return next(off, "")
 
     def switch_notices(self) -> tuple[str, ...]:
-        """What should be known of the switches: a line on safe mode, and one for each slip."""
+        """Notices on the switches: a line on safe mode, and one for each mistake."""
         with self._lock:
             catalogue, _ = self._parts()
         off = [e.name for e in catalogue.entries if catalogue.switched_off(e) == SAFE]
@@ -280,9 +280,9 @@ class PluginHost:
         """
         if not self.listened["prompt"]:
             return []
-        given = {"agent": agent, "session_key": session_key}
+        arguments = {"agent": agent, "session_key": session_key}
         # pluggy calls the plugin that was added last first.
-        sections: list[str] = self._call("prompt", "commonplace_prompt_section", given)[::-1]
+        sections: list[str] = self._call("prompt", "commonplace_prompt_section", arguments)[::-1]
         return sections
 
     def veto(self, receipt: Receipt, failed: list[str]) -> str:
@@ -292,10 +292,15 @@ class PluginHost:
         """
         if not self.listened["write"]:
             return ""
-        given = {name: getattr(receipt, name) for name in ("path", "origin", "who", "why")}
-        lines = {"before": receipt.before.text, "after": receipt.after.text}
-        given |= lines
-        return self._call("write", "commonplace_before_write", given, failed=failed) or ""
+        arguments = {
+            "path": receipt.path,
+            "origin": receipt.origin,
+            "who": receipt.who,
+            "why": receipt.why,
+            "before": receipt.before.text,
+            "after": receipt.after.text,
+        }
+        return self._call("write", "commonplace_before_write", arguments, failed=failed) or ""
 
     @property
     def failures(self) -> Mapping[str, int]:
@@ -317,8 +322,9 @@ class PluginHost:
 
     def _parts(self) -> tuple[Catalogue, Registry]:
         if self._found is None:
-            given = self._given
-            entries = installed(self._cache_dir) if given is None else given
+            entries = self._given
+            if entries is None:
+                entries = installed(self._cache_dir)
             catalogue = Catalogue(entries, self._env, self._rules)
             self._found = catalogue, Registry(catalogue, tracer(self._env))
         return self._found
@@ -331,29 +337,29 @@ class PluginHost:
             if known is not None:
                 return known
             entry = catalogue.find(kind, id_, registry.ids(kind))
-            found = registry.load(entry)
-        if isinstance(found, RegistryEntry):
-            return found
-        assert isinstance(found, Failure), "only kinds that register nothing load as None"
+            outcome = registry.load(entry)
+        if isinstance(outcome, RegistryEntry):
+            return outcome
+        assert isinstance(outcome, Failure), "only kinds that register nothing load as None"
 
         from commonplace.host.reports import error_of
 
-        raise error_of(entry, found) from found.cause
+        raise error_of(entry, outcome) from outcome.cause
 
     def _of_role(self, role: str, id_: str) -> Registration[Any]:
-        found = self._entry("backend", id_)
-        if found.role != role:
-            raise PluginUnavailableError(f"backend {id_!r} is a {found.role}, not a {role}")
-        return found.registration
+        entry = self._entry("backend", id_)
+        if entry.role != role:
+            raise PluginUnavailableError(f"backend {id_!r} is a {entry.role}, not a {role}")
+        return entry.registration
 
     def _find_listeners(self, kind: str) -> bool:
         with self._lock:
             catalogue, registry = self._parts()
             hooks = {hook for name in registry.in_process for hook in registry.hooks(name)}
             entries = catalogue.of_kind(kind) or catalogue.unusable(kind)
-            found = bool(entries) or not hooks.isdisjoint(CALLED[kind])
-            self.listened[kind] = found
-            return found
+            has_listeners = bool(entries) or not hooks.isdisjoint(CALLED[kind])
+            self.listened[kind] = has_listeners
+            return has_listeners
 
     def _call(
         self,

@@ -86,7 +86,7 @@ def _registrations(plugin: object) -> dict[str, Callable[..., Any]] | None:
 
 
 class Registry:
-    """Fills itself one module and one kind at a time, each once, on first use.
+    """Loads plugins one module and one kind at a time, each once, at its first use.
 
     ``trace`` gets a line before every import and every call of a hook, and one with milliseconds
     after it. A plugin of another distribution than ours has ``seconds`` to be imported, and as
@@ -191,13 +191,15 @@ class Registry:
         Raises :class:`~commonplace.errors.PluginConflictError` if its name or an id is taken, and
         :class:`~commonplace.errors.PluginUnavailableError` if the plugin is invalid.
         """
-        taken = attempt(lambda: self._adopt(plugin, name))
-        if isinstance(taken, Failure):
-            if isinstance(taken.cause, PluginConflictError):
-                raise taken.cause
-            raise PluginUnavailableError(f"plugin {name!r} failed: {taken.error}") from taken.cause
-        self._entries.update(taken)
-        self._in_process[name] = tuple(taken)
+        entries = attempt(lambda: self._adopt(plugin, name))
+        if isinstance(entries, Failure):
+            if isinstance(entries.cause, PluginConflictError):
+                raise entries.cause
+            raise PluginUnavailableError(
+                f"plugin {name!r} failed: {entries.error}"
+            ) from entries.cause
+        self._entries.update(entries)
+        self._in_process[name] = tuple(entries)
 
     def timed(self, what: str, work: Callable[[], R]) -> R:
         """The result of ``work``, traced as ``what``."""
@@ -224,8 +226,8 @@ class Registry:
         collected = attempt(lambda: self._collect(kind, module, module))
         if isinstance(collected, Failure):
             return collected
-        asked = {e.name for e in self._catalogue.of_kind(kind) if e.module == module}
-        self._entries.update({name: collected[name] for name in collected if name in asked})
+        wanted = {e.name for e in self._catalogue.of_kind(kind) if e.module == module}
+        self._entries.update({name: collected[name] for name in collected if name in wanted})
         return tuple(entry.registration.id for entry in collected.values())
 
     def _import(self, module: str) -> object:

@@ -173,12 +173,12 @@ def _of_entry(entry: EntryPoint, catalogue: Catalogue, registry: Registry) -> Pl
 
 def _with_details(info: PluginInfo, registry: Registry) -> PluginInfo:
     """``info`` with what is known once a plugin is loaded."""
-    found = registry.get(info.name)
-    if found is None:
+    entry = registry.get(info.name)
+    if entry is None:
         words = str(getattr(registry.plugin(info.module), "__doc__", None) or "").strip()
         summary, capabilities = words.partition("\n")[0], frozenset[str]()
     else:
-        summary, capabilities = found.registration.summary, found.registration.capabilities
+        summary, capabilities = entry.registration.summary, entry.registration.capabilities
     hooks = registry.hooks(info.module)
     return evolve(info, summary=summary, capabilities=capabilities, hooks=hooks)
 
@@ -186,10 +186,10 @@ def _with_details(info: PluginInfo, registry: Registry) -> PluginInfo:
 def _probed(info: PluginInfo, registry: Registry, until: Deadline) -> PluginInfo:
     if info.state != "loaded":
         return info
-    found = registry.get(info.name)
-    if found is None:
+    entry = registry.get(info.name)
+    if entry is None:
         return evolve(info, ready=True)
-    return with_readiness(info, found.registration.probe, until)
+    return with_readiness(info, entry.registration.probe, until)
 
 
 def with_readiness(info: PluginInfo, probe: Callable[[], Probe], until: Deadline) -> PluginInfo:

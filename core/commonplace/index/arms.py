@@ -54,7 +54,7 @@ def vector_arm(
         health = store.health() if service.only_lacks_notes(spaces) else None
         if health is None or not health.chunks:
             return _empty(query_vector.reason, query_vector)
-        if health.chunks <= wanted.unasked and service.may_embed_unasked():
+        if health.chunks <= wanted.background_limit and service.may_embed_unasked():
             notes = counted(health.documents, "note is", "notes are")
             todo = f"{query_vector.reason}: {notes} being embedded in the background"
             return _empty(todo, query_vector)._replace(lacking=health.chunks)
@@ -75,7 +75,7 @@ def vector_arm(
         incomplete = (
             f"{query_vector.lacking} of {query_vector.chunks} chunks are not embedded yet, and "
             f"{'found by keywords alone' if wanted.keyword else 'not searched'}: "
-            f"{'they are being embedded' if 0 < lacking <= wanted.unasked else _EMBED}"
+            f"{'they are being embedded' if 0 < lacking <= wanted.background_limit else _EMBED}"
         )
     return Arm(
         "vector",

@@ -144,7 +144,7 @@ class Contents:
         return Contents(documents)
 
 
-class Held(NamedTuple):
+class StoredBuild(NamedTuple):
     """A build and its contents."""
 
     build: Build
@@ -175,7 +175,7 @@ class SimpleStore:
         self._location = location
         self._closed = False
 
-    def load(self) -> Mapping[int, Held]:
+    def load(self) -> Mapping[int, StoredBuild]:
         """The builds by id, the older first, as they were saved last; ``{}`` at first.
 
         Called for each read. Raises :class:`~commonplace.errors.UnavailableError` where they
@@ -183,7 +183,7 @@ class SimpleStore:
         """
         raise NotImplementedError
 
-    def save(self, builds: Mapping[int, Held]) -> None:
+    def save(self, builds: Mapping[int, StoredBuild]) -> None:
         """Keep ``builds``: all of it from one moment on, or nothing and an error."""
         raise NotImplementedError
 
@@ -205,25 +205,25 @@ class SimpleStore:
 
     def builds(self) -> tuple[Build, ...]:
         """All builds, the older first."""
-        return tuple(held.build for held in self._snapshot().values())
+        return tuple(stored.build for stored in self._snapshot().values())
 
     def open_build(self, identity: str) -> Build:
         """The unfinished build of this identity, or a new empty one."""
         builds = self._writable()
-        for held in list(builds.values()):
-            if held.build.state == "filling":
-                if held.build.identity == identity:
-                    return held.build
-                del builds[held.build.id]
+        for stored in list(builds.values()):
+            if stored.build.state == "filling":
+                if stored.build.identity == identity:
+                    return stored.build
+                del builds[stored.build.id]
         build = Build(self.new_id(), identity, "filling")
-        self._swap(builds | {build.id: Held(build, Contents())})
+        self._swap(builds | {build.id: StoredBuild(build, Contents())})
         return build
 
     def activate(self, build: Build) -> None:
         """Make ``build`` the live one and the only one."""
         self._writable()
-        held = self._held(build)
-        self._swap({build.id: held._replace(build=held.build._replace(state="live"))})
+        stored = self._held(build)
+        self._swap({build.id: stored._replace(build=stored.build._replace(state="live"))})
 
     def drop(self, build: Build) -> None:
         """Delete a build; an unknown one is ignored."""
@@ -240,9 +240,9 @@ class SimpleStore:
     def put_documents(self, build: Build, changes: Sequence[Change]) -> None:
         """Apply all of ``changes`` or none."""
         builds = self._writable()
-        held = self._held(build)
-        contents = held.contents.after(changes, self.new_id)
-        self._swap(builds | {build.id: held._replace(contents=contents)})
+        stored = self._held(build)
+        contents = stored.contents.after(changes, self.new_id)
+        self._swap(builds | {build.id: stored._replace(contents=contents)})
 
     def keyword(
         self, query: KeywordQuery, *, where: Where, limit: int, deadline: Deadline
@@ -307,17 +307,17 @@ class SimpleStore:
         if not closed:
             self.release()
 
-    def _snapshot(self) -> dict[int, Held]:
+    def _snapshot(self) -> dict[int, StoredBuild]:
         with self._lock:
             self._check_open()
             return dict(self.load())
 
-    def _swap(self, builds: dict[int, Held]) -> None:
+    def _swap(self, builds: dict[int, StoredBuild]) -> None:
         with self._lock:
             self._check_open()
             self.save(builds)
 
-    def _writable(self) -> dict[int, Held]:
+    def _writable(self) -> dict[int, StoredBuild]:
         self._check_open()
         self._lease.check()
         return self._snapshot()
@@ -327,18 +327,18 @@ class SimpleStore:
             raise IndexUnavailableError("the store is closed", hint="open it again")
 
     def _live(self) -> Contents:
-        for held in self._snapshot().values():
-            if held.build.state == "live":
-                return held.contents
+        for stored in self._snapshot().values():
+            if stored.build.state == "live":
+                return stored.contents
         return Contents()
 
-    def _held(self, build: Build) -> Held:
-        held = self._snapshot().get(build.id)
-        if held is None:
+    def _held(self, build: Build) -> StoredBuild:
+        stored = self._snapshot().get(build.id)
+        if stored is None:
             raise IndexUnavailableError(
                 f"there is no build {build.id} ({build.identity})", hint="open a build again"
             )
-        return held
+        return stored
 
 
 def best_found(

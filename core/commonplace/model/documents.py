@@ -100,7 +100,7 @@ class ScanReport(NamedTuple):
 
     ``complete_roots`` and ``failed_roots`` name path prefixes of stored paths: a document that is
     no longer found is forgotten only if its path lies under a complete root and under no failed
-    one (see :func:`commonplace.index.planning.plan_changes`). ``""`` is the prefix of everything.
+    one (see :func:`~commonplace.plugin.plan_changes`). ``""`` is the prefix of everything.
     ``absent_roots`` are not there, and perhaps never were: failures where the index holds documents
     below them, else merely empty. ``skipped_symlinks`` counts the links that were refused.
     ``empty`` says, where there are no documents, what was looked for and what was left out.

@@ -64,8 +64,8 @@ class Receipt(Record):
         Blank lines and headings around it are left out.
         """
         lines = self.after.text.split("\n")[: self.after.end - self.after.start + 1]
-        said = [number for number, line in enumerate(lines) if line.strip()]
-        said = [number for number in said if not lines[number].startswith("#")] or said
-        if not said:
+        filled = [number for number, line in enumerate(lines) if line.strip()]
+        filled = [number for number in filled if not lines[number].startswith("#")] or filled
+        if not filled:
             return self.path
-        return cited(self.path, self.after.start + said[0], self.after.start + said[-1])
+        return cited(self.path, self.after.start + filled[0], self.after.start + filled[-1])

@@ -120,7 +120,7 @@ class SyncReport(Record):
 
     @property
     def changed(self) -> bool:
-        """Whether the index is other than before."""
+        """Whether the sync changed the index."""
         return bool(self.added or self.updated or self.removed or self.rebuilt)
 
 

@@ -33,9 +33,8 @@ class Where(NamedTuple):
 
     ``paths`` are globs on the stored path, of which one must match (``*`` does not cross ``/``,
     ``**`` does; a pattern without wildcards matches the path itself and everything under it).
-    ``after`` and ``before`` are ISO dates, inclusive; only dated documents pass them. ``tags`` are
-    compared as they are, and must all be there. ``not_paths``, ``not_sources`` and ``not_tags`` are
-    what must not match.
+    ``after`` and ``before`` are ISO dates, inclusive; only dated documents pass them. All ``tags``
+    must be there, as they are. ``not_paths``, ``not_sources`` and ``not_tags`` must not match.
     """
 
     sources: frozenset[str] | None = None
@@ -57,38 +56,40 @@ class KeywordQuery(NamedTuple):
     """An analysed query, for any keyword index.
 
     A chunk matches if it has every phrase of ``must``, none of ``must_not``, and at least one token
-    of ``should`` (the host puts those of ``must`` into it, too). Its score is BM25 over ``should``;
-    a token that stands twice counts twice. With none nothing matches. ``neighbours`` are pairs of
-    query words that stood side by side, for the second pass. ``beside`` are those tokens of
-    ``should`` that stand for a part or a joining of words: they help to find, and nothing is
-    missing where no chunk has one. ``days`` are the times that the words name, first and last day
-    (ISO; ``-05-07`` in any year): notes of these days come first, and no others are left out;
-    ``listed`` asks for all of theirs, too. ``coming`` are tokens of what may name days that are yet
-    to come. ``plain``: BM25 in one step. ``selective`` are the tokens of ``should`` that tell most:
-    where they find enough, a store that declares ``term_counts`` may find by them alone, and count
-    all tokens in what it found. ``weighed``, where it is set, replaces ``should`` in the score:
-    tokens, and phrases of tokens joined by spaces, each weighed as one. Stores that cannot do that
-    weigh ``should``. ``singly`` are words and their queries, asked one by one where nothing matches
-    and no vectors are searched. ``alike``: all that match are as good.
+    of ``should``; without ``should`` nothing matches. Its score is BM25 over :attr:`terms`.
     """
 
     should: tuple[str, ...] = ()
+    """Tokens, those of ``must`` among them; one that stands twice counts twice."""
     must: tuple[Phrase, ...] = ()
     must_not: tuple[Phrase, ...] = ()
     neighbours: tuple[tuple[str, str], ...] = ()
+    """Pairs of query words that stood side by side, for the second pass."""
     beside: frozenset[str] = frozenset()
+    """Tokens of ``should`` for a part or a joining of words: they find, but none must be there."""
     days: tuple[tuple[str, str], ...] = ()
+    """First and last day (ISO; ``-05-07`` in any year) of each time that the words name: notes of
+    these days come first, and no others are left out."""
     plain: bool = False
+    """Score by BM25 in one step, without the second pass."""
     weighed: tuple[str, ...] = ()
+    """Where set, replaces ``should`` in the score: tokens, and phrases of tokens joined by spaces,
+    each weighed as one. Stores that cannot do that weigh ``should``."""
     singly: tuple[tuple[str, KeywordQuery], ...] = ()
+    """Words and their queries, asked one by one if nothing matches and no vectors are searched."""
     alike: bool = False
+    """All that match are equally good."""
     selective: tuple[str, ...] = ()
+    """The most telling tokens of ``should``: where they find enough, a store that declares
+    ``term_counts`` may find by them alone, and count all tokens in what it found."""
     listed: bool = False
+    """All notes of ``days`` are asked for, too."""
     coming: tuple[str, ...] = ()
+    """Tokens of what may name days that are yet to come."""
 
     @property
     def terms(self) -> tuple[str, ...]:
-        """What makes the score."""
+        """The tokens and phrases that make the score."""
         return self.weighed or self.should
 
 
@@ -161,7 +162,7 @@ class KeywordMatches(NamedTuple):
 
 
 class Fallback(Record):
-    """That another part answered than ``part``, and why, since ``since`` (epoch seconds).
+    """Says that another part answered than ``part``, why, and since when (epoch seconds).
 
     ``by`` says who answered instead, where that is another provider or ``keywords alone``.
     """
@@ -180,12 +181,11 @@ class Arm(NamedTuple):
     ``fallback`` says in whose place. ``note`` tells the user why an arm that was wanted is empty.
     ``lacking`` counts the chunks without a vector that may be embedded in the background;
     ``incomplete`` tells the user that there are chunks without one, which this list cannot have.
-    ``unknown`` are the tokens of the query that no chunk holds, where the engine knows; ``holders``
-    counts the chunks that hold further tokens. It may be called while the engine is open.
+    ``unknown`` are the tokens of the query that no chunk holds, where the engine knows.
 
-    ``vectors`` gives the unit vectors (float32, little-endian) that chunks of this engine have in
-    the space of the query's embedding, by id, for rankers that compare hits with one another; it
-    is called only by those, and while the engine is open.
+    Two functions may be called while the engine is open. ``holders`` counts the chunks that hold
+    further tokens. ``vectors`` gives rankers the unit vectors (float32, little-endian) of chunks by
+    id, in the space of the query's embedding.
     """
 
     name: str
@@ -216,7 +216,7 @@ class Nearest(NamedTuple):
 
 
 class ArmScore(Record):
-    """What an arm said of a hit; ``rank`` counts from 1, and the rest is as in ``Found``."""
+    """The score of a hit in an arm; ``rank`` counts from 1, and the rest is as in ``Found``."""
 
     arm: str
     kind: ArmKind
@@ -392,8 +392,8 @@ def _passage(hit: Hit, *, cited: bool) -> Passage:
 def messages_of(result: SearchResult) -> list[str]:
     """The notes on ``result``, and from which part it fell back unless one of them says so."""
     fallback = result.fallback
-    said = (*result.notes, *(arm.note for arm in result.arms))
-    if fallback is None or any(fallback.reason in note for note in said):
+    notes = (*result.notes, *(arm.note for arm in result.arms))
+    if fallback is None or any(fallback.reason in note for note in notes):
         return list(result.notes)
     by = fallback.by or result.backend
     way = f" with {result.model}" if by == fallback.part else f", not from {fallback.part}"

@@ -13,6 +13,7 @@ from commonplace.resilience.deadline import NEVER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
+    from typing import Literal, Protocol
 
     from commonplace.model.documents import Finding, SpaceInfo, StoreHealth
     from commonplace.model.search import (
@@ -26,6 +27,16 @@ if TYPE_CHECKING:
     )
     from commonplace.protocols.parts import ConfiguredPath, Source
     from commonplace.resilience.deadline import Deadline
+
+    Profile = Literal["default", "plain", "compat"]
+    """A value of the key ``ranking.profile``."""
+
+    class AskAgain(Protocol):
+        """Asks the backend that answered a search for another query."""
+
+        def __call__(self, query: Query, *, where: Where) -> Sequence[Arm]:
+            """The ranked lists for ``query``, of up to :data:`MOST_HITS` hits each."""
+            ...
 
 
 class StoreContext(NamedTuple):
@@ -132,12 +143,15 @@ class FurtherHits(NamedTuple):
     Called with an analysed query, it gives hits without a score, up to 200 from each arm,
     which pass the filters of the search and are not of the sources ``without``. The ranker may add
     them to its own, with a score and a step each. It costs what a search costs, and raises what one
-    raises. The fields are what it does that with, and ``given`` is what it gave.
+    raises.
+
+    ``query`` and ``where`` are those of the search, ``ask`` asks its backend, and ``united`` makes
+    hits of ranked lists. ``given`` collects all hits that were given: no others may be added.
     """
 
     query: Query
     where: Where
-    ask: Callable[..., Sequence[Arm]]
+    ask: AskAgain
     united: Callable[[Sequence[Arm]], list[Candidate]]
     given: list[Candidate]
 
@@ -146,15 +160,15 @@ class FurtherHits(NamedTuple):
     ) -> Sequence[Candidate]:
         """Hits for ``keyword``; vectors, where there are any, are those of the query itself."""
         where = self.where._replace(not_sources=self.where.not_sources | without)
-        found = self.united(self.ask(self.query._replace(keyword=keyword), where=where))
-        self.given.extend(found)
-        return found
+        hits = self.united(self.ask(self.query._replace(keyword=keyword), where=where))
+        self.given.extend(hits)
+        return hits
 
 
 class RankContext(NamedTuple):
     """What a ranker may know besides the hits.
 
-    ``now`` is epoch seconds. ``profile`` is ``default`` or ``compat``. ``arms`` are the names of
+    ``now`` is epoch seconds. ``profile`` is the key ``ranking.profile``. ``arms`` are the names of
     the arms that answered, ``kinds`` the kinds of their scores. ``vectors`` maps chunk ids to unit
     vectors as bytes, or is ``None`` where there are none. ``unembedded`` are hits that a list by
     vectors could not have, since their chunks have none yet. ``deadline`` is that of the search, if
@@ -164,9 +178,9 @@ class RankContext(NamedTuple):
     query: Query
     now: float
     limit: int
-    profile: str = "default"
+    profile: Profile = "default"
     arms: tuple[str, ...] = ()
-    vectors: Callable[[Collection[ChunkId]], Mapping[ChunkId, Any]] | None = None
+    vectors: Callable[[Collection[ChunkId]], Mapping[ChunkId, bytes]] | None = None
     kinds: frozenset[ArmKind] = frozenset()
     unembedded: frozenset[ChunkId] = frozenset()
     deadline: Deadline = NEVER
@@ -177,13 +191,13 @@ class Arms(NamedTuple):
     """Which arms a search has whenever possible.
 
     Without ``keyword``, that arm only stands in for vectors. Without ``vector``, no query is
-    embedded before any document is, and no note says that none is. Up to ``unasked`` chunks are
-    embedded in the background, which such a note mentions.
+    embedded before any document is, and no note says that none is. Up to ``background_limit``
+    chunks are embedded in the background, which such a note mentions.
     """
 
     keyword: bool = True
     vector: bool = False
-    unasked: int = 0
+    background_limit: int = 0
 
 
 USUAL_ARMS = Arms()

@@ -147,5 +147,5 @@ class Ranker(Protocol):
         ...
 
     def rank(self, hits: Sequence[Candidate], context: RankContext) -> Sequence[Candidate]:
-        """New candidates, each with a :class:`~commonplace.model.search.Step` added."""
+        """New candidates, each with a step added; see :func:`~commonplace.plugin.with_step`."""
         ...

@@ -179,9 +179,9 @@ class Store(Protocol):
         ``lookup``, ``holds``, ``days``.
 
         Who declares ``counts`` may also declare ``term_counts``: see
-        :class:`~commonplace.model.search.KeywordMatches`.
+        :class:`~commonplace.plugin.KeywordMatches`.
 
-        Who declares ``append`` takes :class:`~commonplace.model.chunks.AppendDocument` and
+        Who declares ``append`` takes :class:`~commonplace.plugin.AppendDocument` and
         remembers what to resume with; others are given grown documents as a whole.
         """
         ...
@@ -258,7 +258,7 @@ class Store(Protocol):
 class CountingStore(Store, Protocol):
     """A store that counts the chunks that hold a token (capability ``counts``).
 
-    It also fills the counts of :class:`~commonplace.model.search.KeywordMatches`.
+    It also fills the counts of :class:`~commonplace.plugin.KeywordMatches`.
     """
 
     def holders(self, tokens: Collection[str]) -> Mapping[str, int]:
@@ -354,7 +354,7 @@ class VectorStore(Store, Protocol):
         """Attach vectors by chunk digest, all in one transaction; unknown digests are left out.
 
         Raises ``ValueError`` if a vector is not ``4 * dims`` bytes or not of unit length (see
-        :func:`commonplace.embedding.vectors.check_units`), or if ``space`` already holds vectors
+        :func:`~commonplace.plugin.check_units`), or if ``space`` already holds vectors
         of other dimensions.
         """
         ...

@@ -55,8 +55,8 @@ class ProviderContext:
 class Limits:
     """The most one request may hold; ``None`` is no limit known.
 
-    ``tokens`` counts a whole request, ``item_tokens`` one text; both are compared with an estimate
-    (see :func:`commonplace.embedding.requests.estimate_tokens`). ``bytes`` is of UTF-8 text.
+    ``tokens`` counts a whole request, ``item_tokens`` one text; both are compared with an estimate:
+    a token for three characters of ASCII, and for each other one. ``bytes`` is of UTF-8 text.
     ``query_seconds`` and ``request_seconds`` are how long a query, and one request for documents,
     may take; a user waits for a query, so that limit is for all of its attempts together.
     ``wait_seconds`` is how long a search waits for its query before keywords answer: a request that

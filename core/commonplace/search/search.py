@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from commonplace.index.syncing import Freshness
     from commonplace.model.plugins import Mount
     from commonplace.model.search import Arm, ChunkId, UnknownWord
+    from commonplace.protocols.contexts import AskAgain
     from commonplace.protocols.managers import Ranker
     from commonplace.protocols.parts import Source
     from commonplace.resilience.deadline import Deadline
@@ -83,7 +84,7 @@ class Answer(NamedTuple):
     arms: tuple[Arm, ...] = ()
     notes: tuple[str, ...] = ()
     unknown: tuple[UnknownWord, ...] = ()
-    more: Callable[..., tuple[Arm, ...]] | None = None
+    more: AskAgain | None = None
 
 
 class Chosen(NamedTuple):

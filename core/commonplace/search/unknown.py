@@ -18,9 +18,17 @@ from commonplace.text.tokens import has_unspaced, identifier_parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import Protocol
 
     from commonplace.model.search import Arm, Query
     from commonplace.text.analyse import Analyser
+
+    class Ask(Protocol):
+        """Asks the backend that answered for up to ``limit`` hits of another query."""
+
+        def __call__(self, query: Query, *, limit: int) -> tuple[Arm, ...]:
+            """The ranked lists for ``query``."""
+            ...
 
     Words = tuple[UnknownWord, ...]
     Parts = tuple[str, ...]
@@ -62,7 +70,7 @@ class UnknownWords:
         lacking: Arm,
         texts: Sequence[str],
         analyser: Analyser,
-        ask: Callable[..., tuple[Arm, ...]],
+        ask: Ask,
     ) -> None:
         self._query, self._lacking, self._query_texts = query, lacking, texts
         self._analyser, self._ask = analyser, ask

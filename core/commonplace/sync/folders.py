@@ -235,10 +235,10 @@ def _listed(path: WatchedPath, scandir: Scandir) -> Iterator[str]:
 def _folder(path: str) -> tuple[int, int] | None:
     """Device and inode of the folder that ``path`` leads to, if it is one."""
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except (OSError, ValueError):
         return None
-    return (found.st_dev, found.st_ino) if stat.S_ISDIR(found.st_mode) else None
+    return (status.st_dev, status.st_ino) if stat.S_ISDIR(status.st_mode) else None
 
 
 def _inside(folder: str) -> str:
@@ -283,10 +283,10 @@ class Poller:
 
     def _stamps(self) -> Stamps:
         cpu, wall = self._cpu(), self._wall()
-        found, self.folders = stamps_of(self.paths)
+        stamps, self.folders = stamps_of(self.paths)
         cpu, wall = self._cpu() - cpu, self._wall() - wall
         self.pause = max(self._least, cpu / _CPU_SHARE, wall / _WALL_SHARE)
-        return found
+        return stamps
 
 
 def stamps_of(
@@ -296,32 +296,32 @@ def stamps_of(
 
     A folder that cannot be listed counts as empty. A link is followed at a path, not below it.
     """
-    found: Stamps = {}
+    stamps: Stamps = {}
     folders = 0
     for path in watched:
         waiting = [path.location]
         if not os.path.isdir(path.location):
-            _take_file(path, found)
+            _take_file(path, stamps)
             continue
         while waiting:
-            inner = _take_folder(waiting.pop(), path.suffix, found, scandir)
+            inner = _take_folder(waiting.pop(), path.suffix, stamps, scandir)
             folders += 1
             if path.recursive:
                 waiting += inner
-    return found, folders
+    return stamps, folders
 
 
-def _take_file(path: WatchedPath, found: Stamps) -> None:
+def _take_file(path: WatchedPath, stamps: Stamps) -> None:
     try:
         status = os.lstat(path.location)
     except (OSError, ValueError):
         return
     if stat.S_ISREG(status.st_mode) and path.location.endswith(path.suffix):
-        found[path.location] = hash(stamp_of(status))
+        stamps[path.location] = hash(stamp_of(status))
 
 
 def _take_folder(
-    folder: str, suffix: str | tuple[str, ...], found: Stamps, scandir: Scandir
+    folder: str, suffix: str | tuple[str, ...], stamps: Stamps, scandir: Scandir
 ) -> list[str]:
     """Take the files of one folder; the folders in it to look into."""
     inner: list[str] = []
@@ -331,7 +331,7 @@ def _take_folder(
                 if entry.name.endswith(suffix):
                     status = entry.stat(follow_symlinks=False)
                     if stat.S_ISREG(status.st_mode):
-                        found[entry.path] = hash(stamp_of(status))
+                        stamps[entry.path] = hash(stamp_of(status))
                         continue
                 if is_entered(entry):
                     inner.append(entry.path)

@@ -77,8 +77,8 @@ def native_events(
                 ignore_permission_denied=False,
             )
         ) as changes:
-            for found in changes:
-                names = [(int(kind), path) for kind, path in found]
+            for batch in changes:
+                names = [(int(kind), path) for kind, path in batch]
                 if tops is not None:
                     names = [(kind, name) for kind, path in names for name in tops.names_of(path)]
                 yield set(names)

@@ -212,12 +212,12 @@ class Schedule:
         self._ceiling = max(debounce, min(_CEILING * debounce, _CEILING_SECONDS))
         self._interval = 0.0
         self._ended = now
-        self._asked: list[SyncRequest] = []
-        self._asked_at = inf
+        self._requests: list[SyncRequest] = []
+        self._requested_at = inf
         self._noticed: set[str] = set()
         self._first_notice = self._last_notice = inf
-        self._taken: SyncRequest | None = None
-        self._owed: SyncRequest | None = None
+        self._current: SyncRequest | None = None
+        self._unfinished: SyncRequest | None = None
         self._failures = 0
         self._not_before = -inf
 
@@ -227,8 +227,8 @@ class Schedule:
 
     def ask(self, request: SyncRequest, now: float) -> None:
         """``request`` is wanted as soon as possible."""
-        self._asked.append(request)
-        self._asked_at = min(self._asked_at, now)
+        self._requests.append(request)
+        self._requested_at = min(self._requested_at, now)
 
     def notice(self, paths: Iterable[str], now: float) -> None:
         """``paths`` have changed."""
@@ -244,7 +244,7 @@ class Schedule:
 
     def noticed(self) -> frozenset[str] | None:
         """The changed paths that wait, where no others can have changed; else ``None``."""
-        others = self._asked or self._taken or self._owed
+        others = self._requests or self._current or self._unfinished
         return None if others or not self._full_scan else frozenset(self._noticed)
 
     def due(self) -> float | None:
@@ -257,17 +257,17 @@ class Schedule:
         due = self.due()
         if due is None or now < due:
             return None
-        self._taken = self._all(now)
-        return self._taken
+        self._current = self._all(now)
+        return self._current
 
     def ended(self, now: float, *, done: bool) -> None:
         """The sync that was taken has ended; unless it is ``done``, it is tried again."""
         self._ended = now
-        if done and self._full_scan and self._taken is not None:
+        if done and self._full_scan and self._current is not None:
             at = now + self._full_scan
-            self._full_scan_at = min(self._full_scan_at, at) if self._taken.partial else inf
-        self._owed = None if done else self._taken
-        self._taken = None
+            self._full_scan_at = min(self._full_scan_at, at) if self._current.partial else inf
+        self._unfinished = None if done else self._current
+        self._current = None
         if done:
             self._failures, self._not_before = 0, -inf
         else:
@@ -277,26 +277,26 @@ class Schedule:
 
     def left(self, now: float) -> SyncRequest | None:
         """Remove and return all that is wanted and not done, due or not."""
-        nothing = self._owed is None and not self._asked and self._first_notice == inf
+        nothing = self._unfinished is None and not self._requests and self._first_notice == inf
         return None if nothing else self._all(now)
 
     def _all(self, now: float) -> SyncRequest:
-        wanted = [*self._asked]
+        wanted = [*self._requests]
         if self._first_notice < inf:
             paths, partial = frozenset(self._noticed), self._full_scan > 0
             wanted.append(SyncRequest(("watch",), paths=paths, partial=partial))
-        if self._owed is not None:
-            wanted.insert(0, self._owed)
+        if self._unfinished is not None:
+            wanted.insert(0, self._unfinished)
         if now >= min(self._interval_at(), self._full_scan_at):
             wanted.append(SyncRequest(("interval",)))
-        self._asked, self._asked_at = [], inf
+        self._requests, self._requested_at = [], inf
         self._noticed, self._first_notice, self._last_notice = set(), inf, inf
-        self._owed = None
+        self._unfinished = None
         return merged(wanted)
 
     def _wanted_at(self) -> float:
-        owed = inf if self._owed is None else self._not_before
-        return min(self._asked_at, self._quiet_at(), self._interval_at(), owed)
+        retry_at = inf if self._unfinished is None else self._not_before
+        return min(self._requested_at, self._quiet_at(), self._interval_at(), retry_at)
 
     def _quiet_at(self) -> float:
         return min(self._last_notice + self._debounce, self._first_notice + self._ceiling)

@@ -330,7 +330,7 @@ class SyncService:
             return False  # published by the thread that ran it
         except Exception as error:  # noqa: BLE001 - a defect must not end the thread
             logger().exception("a sync in the background failed")
-            defect = CommonplaceError(f"this is a mistake: {type(error).__name__}: {error}")
+            defect = CommonplaceError(f"internal error: {type(error).__name__}: {error}")
             self._publish(history.ended(request, defect))
             return False
         return not undone_in_words(report)

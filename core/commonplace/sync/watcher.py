@@ -241,9 +241,9 @@ class _Loop:
             self._deps.wait(self.stop, poller.pause)
             if _ended(self.stop) or self._paths() != paths:
                 return
-            found = poller.changes()
-            if found:
-                self._changed(found)
+            paths_changed = poller.changes()
+            if paths_changed:
+                self._changed(paths_changed)
             if self._deps.clock() >= until:
                 return
 

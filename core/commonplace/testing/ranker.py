@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
     from commonplace.model.search import ArmKind, Candidate, ChunkId
+    from commonplace.protocols.contexts import Profile
     from commonplace.protocols.managers import Ranker
 
 
@@ -48,6 +49,7 @@ NOW = 1_790_000_000.0
 
 _CROWD = 300
 _DAYS = (None, "2026-09-21", "2026-09-20", "2026-01-31", "1970-01-01", "0001-01-01", "9999-12-31")
+_PROFILES: tuple[Profile, ...] = ("default", "compat")
 _QUERIES = ("ant", "ant bee", "what did the ant say?", "\u8766\u87fb", '"', "")
 _ARMS: dict[ArmKind, tuple[str, SearchStrategy[float], tuple[float, float]]] = {
     "bm25": ("keyword", st.floats(0, 1e6), (0.0, 40.0)),
@@ -68,7 +70,7 @@ class Case(NamedTuple):
     vectors: Mapping[ChunkId, bytes] | None
     text: str = "ant"
     limit: int = 6
-    profile: str = "default"
+    profile: Profile = "default"
 
     def hits(self, ranker: Ranker) -> list[Candidate]:
         """The union of the arms; past ``fuse`` with scores, for ``select`` best first."""
@@ -151,7 +153,7 @@ def cases(draw: st.DrawFn, *, most: int = 8) -> Case:
         else {pool[at].id: one for at, one in zip(held, known, strict=True) if one is not None},
         text=draw(st.sampled_from(_QUERIES)),
         limit=draw(st.integers(1, 20)),
-        profile=draw(st.sampled_from(("default", "compat"))),
+        profile=draw(st.sampled_from(_PROFILES)),
     )
 
 
@@ -336,7 +338,7 @@ class RankerConformance(Laws):
         kinds=_KINDS,
         better=st.tuples(_SHARE, _SHARE, _SHARE),
         share=st.tuples(_SHARE, _SHARE, _SHARE),
-        profile=st.sampled_from(("default", "compat")),
+        profile=st.sampled_from(_PROFILES),
     )
     def test_the_better_in_every_arm_is_not_worse(
         self,
@@ -344,7 +346,7 @@ class RankerConformance(Laws):
         kinds: list[ArmKind],
         better: tuple[float, ...],
         share: tuple[float, ...],
-        profile: str,
+        profile: Profile,
     ) -> None:
         """A hit that no arm puts behind another does not end behind it."""
         one, other = (StoredChunk(id_, "memory", f"{id_}.md", 1, 1, "ant") for id_ in (1, 2))

@@ -160,35 +160,35 @@ class ChangingTools:
         origin: Literal["agent", "session"] = "agent" if self._direct else "session"
         return self._writer_of(origin=origin, who=self._who)
 
-    def _write(self, given: dict[str, Any], *_: object) -> ToolAnswer:
-        kind = given.get("kind", "log")
+    def _write(self, arguments: dict[str, Any], *_: object) -> ToolAnswer:
+        kind = arguments.get("kind", "log")
         if kind == "entry" and not self._direct:
             raise WriteRefusedError(
                 "the curated memory is for direct chats",
                 kind="disabled",
                 hint="write it to the log: kind log",
             )
-        if "source" in given:
-            self._read(given["source"])
+        if "source" in arguments:
+            self._read(arguments["source"])
         receipt = self._writer().remember(
-            given["text"],
+            arguments["text"],
             kind=kind,
-            heading=given.get("heading"),
-            importance=given.get("importance"),
-            source=given.get("source"),
+            heading=arguments.get("heading"),
+            importance=arguments.get("importance"),
+            source=arguments.get("source"),
         )
         return _changed(receipt, f"Remembered in {receipt.citation}.")
 
-    def _correct(self, given: dict[str, Any], *_: object) -> ToolAnswer:
-        self._read(given["citation"])
+    def _correct(self, arguments: dict[str, Any], *_: object) -> ToolAnswer:
+        self._read(arguments["citation"])
         writer = self._writer()
-        change = writer.supersede if given.get("keepOld") else writer.correct
-        receipt = change(given["citation"], given["new"], was=given.get("was"))
+        change = writer.supersede if arguments.get("keepOld") else writer.correct
+        receipt = change(arguments["citation"], arguments["new"], was=arguments.get("was"))
         return _changed(receipt, f"Corrected: see {receipt.citation}.")
 
-    def _forget(self, given: dict[str, Any], *_: object) -> ToolAnswer:
-        self._read(given["citation"])
-        receipt = self._writer().forget(given["citation"], was=given.get("was"))
+    def _forget(self, arguments: dict[str, Any], *_: object) -> ToolAnswer:
+        self._read(arguments["citation"])
+        receipt = self._writer().forget(arguments["citation"], was=arguments.get("was"))
         gone = receipt.before  # where these lines had moved, others than were cited
         return _changed(receipt, f"Forgotten: {cited(receipt.path, gone.start, gone.end)}.")
 

@@ -200,11 +200,11 @@ def checked(tool: ToolDefinition, arguments: object) -> dict[str, Any]:
             near = suggest(str(name)[:80], properties)
             words = f"did you mean {near}?" if near else _takes(tool)
             raise CallerError(f"{tool.name} has no argument {_shown(name)}", hint=words)
-    given = {name: value for name, value in arguments.items() if value is not None}
+    present = {name: value for name, value in arguments.items() if value is not None}
     for name in tool.parameters["required"]:
-        if name not in given:
+        if name not in present:
             raise CallerError(f"{tool.name} needs the argument {name}", hint=_takes(tool))
-    return {name: _value(name, value, properties[name]) for name, value in given.items()}
+    return {name: _value(name, value, properties[name]) for name, value in present.items()}
 
 
 def _value(name: str, value: Any, schema: Mapping[str, Any]) -> Any:

@@ -323,15 +323,15 @@ class MemoryFiles:
     @contextmanager
     def _together(self, receipts: list[str]) -> Iterator[list[Sequence[str]]]:
         """Undo the changes made within, and remove the folders put in the list, if one fails."""
-        made: list[Sequence[str]] = []
+        folders: list[Sequence[str]] = []
         try:
-            yield made
+            yield folders
         except BaseException:
             for receipt in receipts[::-1]:
                 with suppress(CommonplaceError):  # someone may have changed the file meanwhile
                     self._writer.undo(receipt)
                     receipts.remove(receipt)
-            self._remove(made)
+            self._remove(folders)
             raise
 
 

@@ -39,25 +39,25 @@ FIELDS: dict[str, dict[str, str]] = {
 """What each command must be given; ``view`` may have a ``view_range``, too."""
 
 
-def checked_command(given: object) -> tuple[str, dict[str, Any]]:
+def checked_command(arguments: object) -> tuple[str, dict[str, Any]]:
     """The name of a command and its values, as a model wrote them.
 
     A number may be written as a text. What a command does not take is left out. Raises
     :class:`RefusalError` naming what is wrong.
     """
-    if not isinstance(given, dict):
+    if not isinstance(arguments, dict):
         raise RefusalError("The command is no JSON object")
-    name = given.get("command")
+    name = arguments.get("command")
     if not isinstance(name, str) or name not in FIELDS:
         raise RefusalError(f"Unknown command: {_short(name)}. There are {', '.join(FIELDS)}")
     values: dict[str, Any] = {}
     for field, kind in FIELDS[name].items():
-        value = given.get(field)
+        value = arguments.get(field)
         if value is None:
             raise RefusalError(f"The command {name} needs {field}")
         values[field] = _text(field, value) if kind == "text" else _number(field, value)
-    if name == "view" and given.get("view_range") is not None:
-        wanted = given["view_range"]
+    if name == "view" and arguments.get("view_range") is not None:
+        wanted = arguments["view_range"]
         if not isinstance(wanted, list | tuple):
             raise RefusalError(f"view_range is no list of two line numbers: {_short(wanted)}")
         values["view_range"] = [_number("view_range", number) for number in wanted]

@@ -1,9 +1,9 @@
-"""The tool sets that plugins add to the memory of one agent, checked where they are taken over."""
+"""The tool sets that plugins add to the memory of one agent, checked when they are loaded."""
 
 from __future__ import annotations
 
 from _thread import RLock  # threading takes a millisecond to import
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from commonplace.errors import CommonplaceError, reason_of
@@ -45,8 +45,8 @@ TOOL_SECONDS = 120.0
 """How long a call of one of its tools may take, and to capture from a turn."""
 
 
-class _Taken(NamedTuple):
-    """A tool set in use, and what it offered when it was taken over.
+class _LoadedTools(NamedTuple):
+    """A tool set in use, and what it offered when it was loaded.
 
     Calls of one of a third party are given up by its ``worker``.
     """
@@ -107,9 +107,10 @@ class PluginTools:
         self._settings = settings
         self._notes = notes
         self._lock = RLock()
+        self._loaded: tuple[_LoadedTools, ...] | None = None
         self._made: dict[str, ToolSet] = {}
-        # A lock of its own: a factory may ask for the embedder, on another thread than it is
-        # waited for.
+        # A lock of its own: a factory may ask for the embedder on another thread while the first
+        # one waits for the factory.
         self._making = RLock()
         self._maker: EmbedderMaker | None = None
         self._problems: list[str] = []
@@ -117,15 +118,15 @@ class PluginTools:
     @property
     def active(self) -> tuple[ToolSet, ...]:
         """The tool sets in use, by their ids."""
-        return tuple(taken.tools for taken in self._taken)
+        return tuple(loaded.tools for loaded in self._load())
 
     @property
     def offered(self) -> Iterator[tuple[ToolDefinition, Callable[..., ToolAnswer]]]:
         """The tools of the tool sets in use, each with what calls it."""
         return (
-            (tool, partial(taken.call, tool.name))
-            for taken in self._taken
-            for tool in taken.definitions
+            (tool, partial(loaded.call, tool.name))
+            for loaded in self._load()
+            for tool in loaded.definitions
         )
 
     def left_out(self) -> tuple[str, ...]:
@@ -133,28 +134,34 @@ class PluginTools:
 
         A plugin that cannot be loaded is not among it: ``PluginHost.plugins`` names it from now on.
         """
-        self._taken  # noqa: B018 - made by being asked for
+        self._load()
         return tuple(self._problems)
 
-    @cached_property
-    def _taken(self) -> tuple[_Taken, ...]:
-        found: list[_Taken] = []
-        with self._lock:
-            for id_ in self._host.ids("tool"):
-                try:
-                    capabilities = self._host.tool(id_).capabilities
-                except CommonplaceError as error:
-                    _warn(f"the tools of {id_} are not available", error)
-                    continue
-                try:
-                    if SLOT not in capabilities or self._settings.slot == id_:
-                        found.append(self._take(id_))
-                except BaseException as error:  # noqa: BLE001 - a plugin's; the notes are searched all the same
-                    why = f"{self._host.label('tool', id_)} failed: {_words(error)}"
-                    self._left_out(f"the tools of {id_} are not available: {why}")
-        return tuple(found)
+    def _load(self) -> tuple[_LoadedTools, ...]:
+        """The tool sets in use, which the first call makes."""
+        if self._loaded is None:
+            with self._lock:
+                if self._loaded is None:
+                    loaded = [self._load_if_used(id_) for id_ in self._host.ids("tool")]
+                    self._loaded = tuple(tools for tools in loaded if tools is not None)
+        return self._loaded
 
-    def _take(self, id_: str) -> _Taken:
+    def _load_if_used(self, id_: str) -> _LoadedTools | None:
+        """The tool set ``id_``; ``None`` where it is not in use, or fails, which is logged."""
+        try:
+            capabilities = self._host.tool(id_).capabilities
+        except CommonplaceError as error:
+            _warn(f"the tools of {id_} are not available", error)
+            return None
+        try:
+            if SLOT not in capabilities or self._settings.slot == id_:
+                return self._load_one(id_)
+        except BaseException as error:  # noqa: BLE001 - a plugin's; the notes are searched all the same
+            why = f"{self._host.label('tool', id_)} failed: {_words(error)}"
+            self._left_out(f"the tools of {id_} are not available: {why}")
+        return None
+
+    def _load_one(self, id_: str) -> _LoadedTools:
         tools = self.get(id_)
         label = self._host.label("tool", id_)
 
@@ -162,15 +169,15 @@ class PluginTools:
             return list(tools.definitions), frozenset(tools.capabilities)
 
         worker = self._worker(id_, f"the tool set {id_!r} of {label}")
-        given, capabilities = _bounded(worker, CALL_SECONDS, ask)
+        offered, capabilities = _bounded(worker, CALL_SECONDS, ask)
         definitions: list[ToolDefinition] = []
-        for one in given:
+        for definition in offered:
             try:
-                definitions.append(checked_definition(one))
+                definitions.append(checked_definition(definition))
             except Exception as error:  # noqa: BLE001 - a plugin's value may fail in any way
-                name = str(getattr(one, "name", one))[:60]
+                name = str(getattr(definition, "name", definition))[:60]
                 self._left_out(f"the tool {name!r} of {label} was left out: {error}")
-        return _Taken(tools, tuple(definitions), capabilities, label, worker)
+        return _LoadedTools(tools, tuple(definitions), capabilities, label, worker)
 
     def _worker(self, id_: str, what: str) -> Worker | None:
         """What gives up calls of a tool set of a third party, called ``what``; ours need none."""
@@ -210,34 +217,34 @@ class PluginTools:
 
         What fails is logged and adds nothing.
         """
-        found: list[str] = []
-        for taken in self._taken:
-            if "recall" not in taken.capabilities or budget < 1:
+        texts: list[str] = []
+        for loaded in self._load():
+            if "recall" not in loaded.capabilities or budget < 1:
                 continue
             try:
-                text: object = taken.recall(prompt, session_key=session_key, budget=budget)
+                text: object = loaded.recall(prompt, session_key=session_key, budget=budget)
             except BaseException as error:  # noqa: BLE001 - a prompt is made without it
-                _warn(f"nothing is recalled by {taken.label}", error)
+                _warn(f"nothing is recalled by {loaded.label}", error)
                 continue
             if not isinstance(text, str) or len(text) > budget:
                 _warn(
-                    f"nothing is recalled by {taken.label}", TypeError("no text within its budget")
+                    f"nothing is recalled by {loaded.label}", TypeError("no text within its budget")
                 )
             elif text:
-                found.append(text)
+                texts.append(text)
                 budget -= len(text) + 1
-        return found
+        return texts
 
     def turn_ended(self, messages: Sequence[Mapping[str, Any]], *, session_key: str) -> int:
-        """Tell the tool sets in use of a turn; how much they kept of it. Failures are logged."""
+        """Report a turn to the tool sets in use; how much they kept. Failures are logged."""
         kept = 0
-        for taken in self._taken:
-            if "turns" not in taken.capabilities:
+        for loaded in self._load():
+            if "turns" not in loaded.capabilities:
                 continue
             try:
-                kept += taken.turn_ended(messages, session_key=session_key)
+                kept += loaded.turn_ended(messages, session_key=session_key)
             except BaseException as error:  # noqa: BLE001 - an agent's turn must not end by it
-                _warn(f"a turn is not captured by {taken.label}", error)
+                _warn(f"a turn is not captured by {loaded.label}", error)
         return kept
 
     def close(self) -> None:
@@ -250,7 +257,7 @@ class PluginTools:
             try:
                 closer = self._worker(id_, f"closing the tool set {id_!r}")
                 _bounded(closer, CALL_SECONDS, tools.close)
-            except BaseException as error:  # noqa: BLE001 - as in _taken; the others are closed
+            except BaseException as error:  # noqa: BLE001 - as in _load_if_used; the others are closed
                 _warn(f"the tool set {id_!r} was not closed", error)
         if maker is not None:
             maker.close()

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from commonplace.model.reports import NoteText, ProgressCallback
     from commonplace.model.search import Hit, SearchResult
     from commonplace.tools.plugins import PluginTools
-    from commonplace.tools.recalls import RecallLog
+    from commonplace.tools.recall_log import RecallLog
     from commonplace.tools.tracing import RecallTrace
     from commonplace.writing.notefile import Places
     from commonplace.writing.writer import Writer
@@ -132,7 +132,7 @@ class MemoryTools:
         self._recalls: RecallLog | None = None
         if settings.recalls.enabled:
             # Imported here: a session's start waits for these tools, and seldom records.
-            from commonplace.tools.recalls import recall_log
+            from commonplace.tools.recall_log import recall_log
 
             self._recalls = recall_log(settings.state_dir, settings.workspace)
         self._trace: RecallTrace | None = None
@@ -191,12 +191,12 @@ class MemoryTools:
             return run(checked(tool, arguments), shape, progress)
         except CommonplaceError as error:
             return _refusal(name, error)
-        except Exception as error:  # noqa: BLE001 - an agent's turn must not end by our mistake
+        except Exception as error:  # noqa: BLE001 - an agent's turn must not end by our error
             from commonplace.host.events import logger
 
-            logger().exception("the tool %s failed by a mistake in its code", name)
+            logger().exception("the tool %s failed by an internal error", name)
             kind = type(error).__name__  # its words may be of notes that this chat may not see
-            what = f"a mistake in the code of {name}: {kind}; the logger 'commonplace' has the rest"
+            what = f"internal error of {name}: {kind}; the logger 'commonplace' has the rest"
             return _refusal(name, CommonplaceError(what))
 
     def memory_search(
@@ -216,8 +216,8 @@ class MemoryTools:
             "minScore": min_score,
             "corpus": corpus,
         }
-        given = {name: value for name, value in arguments.items() if value is not None}
-        return self.call("memory_search", given).text
+        present = {name: value for name, value in arguments.items() if value is not None}
+        return self.call("memory_search", present).text
 
     def memory_get(self, path: str, start: int | None = None, lines: int | None = None) -> str:
         """Read lines of one note that memory_search named, from line ``start``.
@@ -267,9 +267,9 @@ class MemoryTools:
         return self._memory.plugin_tools.turn_ended(messages, session_key=self._session_key)
 
     def _plugin(
-        self, run: Callable[..., ToolAnswer], given: dict[str, Any], *_: object
+        self, run: Callable[..., ToolAnswer], arguments: dict[str, Any], *_: object
     ) -> ToolAnswer:
-        return run(given, session_key=self._session_key)
+        return run(arguments, session_key=self._session_key)
 
     def _tool(self, name: str) -> tuple[ToolDefinition, _Call]:
         if name in CHANGING and name not in self._calls:
@@ -322,13 +322,13 @@ class MemoryTools:
         return answer
 
     def _search(
-        self, given: dict[str, Any], shape: Shape, progress: ProgressCallback | None
+        self, arguments: dict[str, Any], shape: Shape, progress: ProgressCallback | None
     ) -> ToolAnswer:
-        corpus = given.get("corpus", "all")
+        corpus = arguments.get("corpus", "all")
         result = self.search(
-            given["query"],
-            max_results=given.get("maxResults"),
-            min_score=given.get("minScore"),
+            arguments["query"],
+            max_results=arguments.get("maxResults"),
+            min_score=arguments.get("minScore"),
             sources=None if corpus == "all" else [corpus],
             progress=progress,
         )
@@ -353,15 +353,15 @@ class MemoryTools:
     def _may_see(self, hit: Hit) -> bool:
         return self.direct or not is_private(hit.path, hit.trust)
 
-    def _get(self, given: dict[str, Any], *_: object) -> ToolAnswer:
-        asked = given.get("lines")
-        lines = min(asked or GET_LINES, GET_LINES)
-        path, start = given["path"], given.get("from")
-        if asked is None and start is None and split_citation(path)[1] is not None:
+    def _get(self, arguments: dict[str, Any], *_: object) -> ToolAnswer:
+        requested = arguments.get("lines")
+        lines = min(requested or GET_LINES, GET_LINES)
+        path, start = arguments["path"], arguments.get("from")
+        if requested is None and start is None and split_citation(path)[1] is not None:
             note = self.read(path)  # a citation names its lines
         else:
             note = self.read(path, start, lines)
-        return lines_read(note, budget=GET_CHARS, limited=asked != lines)
+        return lines_read(note, budget=GET_CHARS, limited=requested != lines)
 
     def paths(self) -> list[str]:
         """The paths of the notes that this chat may see, sorted; conversations are none."""

@@ -248,7 +248,7 @@ def _exchange() -> Callable[[int, str, str], None] | None:
 
 def unavailable(error: OSError, path: str) -> UnavailableError:
     """``error`` of a write, for people."""
-    hint = "see that this user may write the file and its folder, and that its disk is well"
+    hint = "check the permissions of the file and its folder, and the disk"
     if error.errno in NO_SPACE:
         hint = "free some space on that disk, and write it again"
     return UnavailableError(

@@ -16,13 +16,13 @@ from commonplace.plugin import (
     Chunk,
     Contents,
     DeleteDocument,
-    Held,
     IndexUnavailableError,
     Lease,
     Nearest,
     PutDocument,
     SimpleStore,
     SpaceInfo,
+    StoredBuild,
     StoredDocument,
     StoredRow,
     Terms,
@@ -166,12 +166,12 @@ class DuckStore(SimpleStore):
                 self._threads.cursor = None
             sql.commit()
 
-    def load(self) -> Mapping[int, Held]:
+    def load(self) -> Mapping[int, StoredBuild]:
         """The builds; what they hold is read when it is asked for."""
         rows = self.fetched("SELECT * FROM build ORDER BY state DESC")
-        return {row[0]: Held(Build(*row), TableContents(self, row[0])) for row in rows}
+        return {row[0]: StoredBuild(Build(*row), TableContents(self, row[0])) for row in rows}
 
-    def save(self, builds: Mapping[int, Held]) -> None:
+    def save(self, builds: Mapping[int, StoredBuild]) -> None:
         """Let there be these builds, and nothing of others."""
         kept = [held.build for held in builds.values()]
         with self.moment() as sql:

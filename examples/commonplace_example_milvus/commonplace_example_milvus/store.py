@@ -10,11 +10,11 @@ from attrs import evolve
 from commonplace.plugin import (
     NEVER,
     Contents,
-    Held,
     IndexBusyError,
     IndexUnavailableError,
     SimpleStore,
     SpaceInfo,
+    StoredBuild,
     check_units,
 )
 from commonplace_example_milvus import searching
@@ -75,15 +75,15 @@ class MilvusStore(SimpleStore):
         self._check_open()
         return self._writing(wait)
 
-    def load(self) -> Mapping[int, Held]:
+    def load(self) -> Mapping[int, StoredBuild]:
         """The builds of the last commit, with the entries of their documents."""
         catalogue = self._journal.read()
         return {
-            build.id: Held(build, Contents(catalogue.documents(build)))
+            build.id: StoredBuild(build, Contents(catalogue.documents(build)))
             for build in catalogue.commit.builds
         }
 
-    def save(self, builds: Mapping[int, Held]) -> None:
+    def save(self, builds: Mapping[int, StoredBuild]) -> None:
         """Commit ``builds``, whose documents are those of the last commit."""
         self._commit(self._prepared(), builds=tuple(held.build for held in builds.values()))
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from commonplace.errors import IndexUnavailableError
-from commonplace.index.simple_store import Contents, Held, SimpleStore
+from commonplace.index.simple_store import Contents, SimpleStore, StoredBuild
 from commonplace.model.search import Where
 from commonplace.resilience.deadline import NEVER
 from commonplace.testing import make_put, publish, search, write
@@ -25,14 +25,14 @@ class Kept(SimpleStore):
 
     def __init__(self) -> None:
         super().__init__(location="here")
-        self.kept: Mapping[int, Held] = {}
+        self.kept: Mapping[int, StoredBuild] = {}
         self.released = 0
         self.full = False
 
-    def load(self) -> Mapping[int, Held]:
+    def load(self) -> Mapping[int, StoredBuild]:
         return self.kept
 
-    def save(self, builds: Mapping[int, Held]) -> None:
+    def save(self, builds: Mapping[int, StoredBuild]) -> None:
         if self.full:
             raise IndexUnavailableError("no space left")
         self.kept = builds
@@ -108,8 +108,8 @@ class InTables(Kept):
         yield
         self.moments -= 1
 
-    def load(self) -> Mapping[int, Held]:
-        return {id_: Held(one.build, Deferred(self, id_)) for id_, one in self.kept.items()}
+    def load(self) -> Mapping[int, StoredBuild]:
+        return {id_: StoredBuild(one.build, Deferred(self, id_)) for id_, one in self.kept.items()}
 
     def put_documents(self, build: Build, changes: Sequence[Change]) -> None:
         before = self.tables.get(build.id, Contents())

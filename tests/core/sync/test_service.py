@@ -348,7 +348,7 @@ def test_other_failures_are_reported_at_once_also_mistakes(making: Making) -> No
     house.service.session_started("one")
     until(lambda: len(house.events) == 2)
     assert isinstance(house.events[0].error, IndexReadOnlyError)
-    assert "this is a mistake: ZeroDivisionError" in str(house.events[1].error)
+    assert "internal error: ZeroDivisionError" in str(house.events[1].error)
     last = house.service.state().last
     assert last is not None
     assert last.failing_since is not None

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from commonplace import CallerError, Memory, MemoryTools, ScopeDeniedError, UnavailableError
 from commonplace.sample import copy_workspace
-from commonplace.tools.recall import recall
+from commonplace.tools.prompt_block import recall
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -153,7 +153,7 @@ def test_a_mistake_in_the_code_is_logged_and_named_as_one(
 
     monkeypatch.setattr(memory, "search", fail)
     answer = MemoryTools(memory).call("memory_search", {"query": "x"})
-    assert "a mistake in the code of memory_search: ZeroDivisionError" in answer.text
+    assert "internal error of memory_search: ZeroDivisionError" in answer.text
     assert "the logger 'commonplace' has the rest" in answer.text
     assert "go on without memory" in answer.text
     assert answer.data["unavailable"] is False

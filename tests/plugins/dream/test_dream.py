@@ -302,7 +302,7 @@ def test_a_full_log_is_said(
     run: Callable[..., tuple[int, str, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert "size limit" not in run()[2]
-    monkeypatch.setattr("commonplace.tools.recalls._MOST_BYTES", 100)
+    monkeypatch.setattr("commonplace.tools.recall_log._MOST_BYTES", 100)
     assert "note: the log of recalls has reached its size limit" in run()[2]
     assert json.loads(run("--json")[1])["logFull"] is True
 

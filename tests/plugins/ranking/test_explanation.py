@@ -18,6 +18,7 @@ from commonplace_ranking.standing import Instructions
 
 if TYPE_CHECKING:
     from commonplace.plugin import Ranker
+    from commonplace.protocols.contexts import Profile
 
 CHUNKS = [
     StoredChunk(at, "memory", f"memory/{at % 3}.md", at + 1, at + 1, f"ant {at}", day=day)
@@ -60,7 +61,7 @@ def arms(draw: st.DrawFn) -> tuple[Arm, ...]:
     st.sampled_from(("default", "compat")),
 )
 def test_the_parts_of_a_hit_sum_to_its_score(
-    given_arms: tuple[Arm, ...], fuser: Ranker, others: list[Ranker], profile: str
+    given_arms: tuple[Arm, ...], fuser: Ranker, others: list[Ranker], profile: Profile
 ) -> None:
     context = RankContext(
         query=Query("ant", KeywordQuery(("ant",))),

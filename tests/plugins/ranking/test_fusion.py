@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import date, timedelta
 from math import atanh
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -22,13 +23,16 @@ from commonplace.plugin import RankContext
 from commonplace_ranking.adjustments import LexicalBoost, TemporalDecay, decay_factor
 from commonplace_ranking.fusion import Recency, ReciprocalRank, Weighted, days_since_epoch
 
+if TYPE_CHECKING:
+    from commonplace.protocols.contexts import Profile
+
 NOW = 1_793_491_200.0  # 2026-11-01T00:00:00Z
 QUERY = Query("q", KeywordQuery())
 BOTH = ("keyword", "vector")
 KINDS: dict[str, ArmKind] = {"keyword": "bm25", "vector": "cosine", "engine": "opaque"}
 
 
-def context(*arms: str, profile: str = "default") -> RankContext:
+def context(*arms: str, profile: Profile = "default") -> RankContext:
     kinds = frozenset(KINDS[arm] for arm in arms)
     return RankContext(query=QUERY, now=NOW, limit=6, profile=profile, arms=arms, kinds=kinds)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,6 +21,9 @@ from commonplace.plugin import RankContext
 from commonplace_ranking.adjustments import LexicalBoost, boosted
 from commonplace_ranking.fusion import Single, unit_score
 
+if TYPE_CHECKING:
+    from commonplace.protocols.contexts import Profile
+
 
 def said(raw: float, kind: ArmKind = "bm25", rank: int = 1) -> ArmScore:
     return ArmScore(arm="arm", kind=kind, raw=raw, rank=rank)
@@ -29,7 +34,7 @@ def candidate(*arms: ArmScore, score: float = 0.0, text: str = "text") -> Candid
     return Candidate(chunk, score, Explanation(arms=arms))
 
 
-def context(text: str = "q", profile: str = "default") -> RankContext:
+def context(text: str = "q", profile: Profile = "default") -> RankContext:
     query, kinds = Query(text, KeywordQuery()), frozenset[ArmKind](("bm25",))
     return RankContext(query=query, now=0.0, limit=6, profile=profile, kinds=kinds)
 

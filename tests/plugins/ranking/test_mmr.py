@@ -20,6 +20,8 @@ from commonplace_ranking.mmr import Mmr, jaccard, likeness_of, original_tokens
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from commonplace.protocols.contexts import Profile
+
 LIMIT = 6
 
 
@@ -34,7 +36,7 @@ def vector(*numbers: float) -> bytes:
 
 
 def context(
-    vectors: dict[ChunkId, bytes] | None = None, profile: str = "default", limit: int = LIMIT
+    vectors: dict[ChunkId, bytes] | None = None, profile: Profile = "default", limit: int = LIMIT
 ) -> RankContext:
     return RankContext(
         query=Query("q", KeywordQuery()),
@@ -168,7 +170,7 @@ def test_nothing_is_lost_invented_or_rescored(
     drawn: list[tuple[float, str]],
     lambda_: float,
     numbers: list[tuple[int, int, int]] | None,
-    profile: str,
+    profile: Profile,
 ) -> None:
     # As they come to it: best first.
     drawn = sorted(drawn, key=lambda one: -one[0])

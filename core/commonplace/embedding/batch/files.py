@@ -139,7 +139,7 @@ class FileBatches(UploadedBatches):
         self._wanted = wanted
 
     def upload(self, name: str, lines: Mapping[str, str], deadline: Deadline) -> str:
-        """As a form with one file."""
+        """Upload the lines in a form with one file."""
         from secrets import token_hex
 
         content = lines_of(self._line(id_, text) for id_, text in lines.items())
@@ -156,7 +156,7 @@ class FileBatches(UploadedBatches):
         return self._id_of(answer)
 
     def begin(self, name: str, file: str, deadline: Deadline) -> str:
-        """Its name is metadata."""
+        """Begin a job that has its name in its metadata."""
         body = {"input_file_id": file, "metadata": {_METADATA: name}, **self._wanted}
         return self._id_of(self.request("POST", "batches", deadline, json_body=body))
 
@@ -182,22 +182,22 @@ class FileBatches(UploadedBatches):
         return None
 
     def poll(self, job: str, *, deadline: Deadline) -> BatchState:
-        """Its state."""
-        held = self.request("GET", f"batches/{job}", deadline)
-        counts = held.get("request_counts") or {}
+        """The state of the job."""
+        batch = self.request("GET", f"batches/{job}", deadline)
+        counts = batch.get("request_counts") or {}
         return BatchState(
-            _STATES.get(str(held.get("status")), "running"),
-            self.message(_reason(held)),
+            _STATES.get(str(batch.get("status")), "running"),
+            self.message(_reason(batch)),
             _count(counts.get("completed")) + _count(counts.get("failed")),
             _count(counts.get("total")),
         )
 
     def collect(self, job: str, *, deadline: Deadline) -> Iterator[BatchLine]:
         """The lines of its output, then those of its errors."""
-        held = self.request("GET", f"batches/{job}", deadline)
+        batch = self.request("GET", f"batches/{job}", deadline)
         client = self.client()
         for name in ("output_file_id", "error_file_id"):
-            if not (file := held.get(name)):
+            if not (file := batch.get(name)):
                 continue
             for line in downloaded(client, client.url(f"files/{file}/content"), deadline=deadline):
                 if isinstance(line.get("custom_id"), str):
@@ -209,10 +209,10 @@ class FileBatches(UploadedBatches):
 
     def clean(self, job: str, *, deadline: Deadline) -> None:
         """Delete its input, its output and its errors."""
-        held = self.request("GET", f"batches/{job}", deadline)
+        batch = self.request("GET", f"batches/{job}", deadline)
         for name in ("input_file_id", "output_file_id", "error_file_id"):
-            if held.get(name):
-                self.delete(held[name], deadline)
+            if batch.get(name):
+                self.delete(batch[name], deadline)
 
     def delete(self, path: str, deadline: Deadline) -> None:
         """Delete a file."""
@@ -247,8 +247,8 @@ class FileBatches(UploadedBatches):
 _SIGNS = {ord(sign): "a" for sign in "-_:"}
 
 
-def _reason(held: Mapping[str, Any]) -> str:
-    errors = held.get("errors")
+def _reason(batch: Mapping[str, Any]) -> str:
+    errors = batch.get("errors")
     listed = errors.get("data") if isinstance(errors, dict) else errors
     return message_of(listed)
 
@@ -285,11 +285,11 @@ def downloaded(client: RemoteClient, url: httpx.URL, *, deadline: Deadline) -> I
         file.seek(0)
         while line := file.readline(_ONE_TEXT.bytes):  # of a longer one, parts that are no JSON
             try:
-                held = loads(bytearray(line), _ONE_TEXT)
+                value = loads(bytearray(line), _ONE_TEXT)
             except (ValueError, AnswerError):
                 continue
-            if isinstance(held, dict):
-                yield held
+            if isinstance(value, dict):
+                yield value
 
 
 def is_same_origin(one: httpx.URL, other: httpx.URL) -> bool:
@@ -300,12 +300,12 @@ def is_same_origin(one: httpx.URL, other: httpx.URL) -> bool:
 def _fetch(client: RemoteClient, url: httpx.URL, file: BinaryIO, deadline: Deadline) -> None:
     home = url
     for _ in range(_HOPS):
-        asked = client if is_same_origin(home, url) else client.bare(str(url))
+        fetcher = client if is_same_origin(home, url) else client.bare(str(url))
         try:
-            status, headers, _ = asked.fetch("GET", url, deadline=deadline, into=file)
+            status, headers, _ = fetcher.fetch("GET", url, deadline=deadline, into=file)
         finally:
-            if asked is not client:
-                asked.close()
+            if fetcher is not client:
+                fetcher.close()
         if status < 300:
             return
         try:
@@ -321,7 +321,7 @@ def _fetch(client: RemoteClient, url: httpx.URL, file: BinaryIO, deadline: Deadl
     raise client.error("protocol", "it redirects again and again")
 
 
-def _encoded(one: object) -> bytes:
-    text = json.dumps(one, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    text = _BREAKS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+def _encoded(value: object) -> bytes:
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    text = _BREAKS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
     return text.encode("utf-8", "replace")

@@ -73,20 +73,20 @@ class JobStore:
 
     def load(self) -> list[JobRecord]:
         """All records, oldest first, without unreadable files."""
-        found = []
+        records = []
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
             for entry in os.scandir(self.folder):
                 if entry.name.endswith(_ENDING):
                     record = _read(entry.path)
                     if record is not None:
-                        found.append(record)
-        return sorted(found, key=lambda record: (record.created, record.name))
+                        records.append(record)
+        return sorted(records, key=lambda record: (record.created, record.name))
 
     def save(self, record: JobRecord) -> None:
         """Write ``record``, whole or not at all. Raises :class:`UnavailableError`."""
-        held = json.dumps({"version": _VERSION, **record._asdict()})
+        text = json.dumps({"version": _VERSION, **record._asdict()})
         try:
-            write_whole(self._path(record.name), held)
+            write_whole(self._path(record.name), text)
         except OSError as error:
             raise UnavailableError(
                 f"the batch jobs in {self.folder} cannot be written: {error.strerror or error}",
@@ -105,16 +105,16 @@ class JobStore:
 def _read(path: str) -> JobRecord | None:
     try:
         with open(path, encoding="utf-8") as file:
-            held: Any = json.load(file)
+            fields: Any = json.load(file)
         right = (
-            held.pop("version") == _VERSION
-            and all(isinstance(held[name], str) for name in ("name", "provider", "key", "job"))
-            and isinstance(held["created"], (int, float))
-            and isinstance(held["dims"], (int, type(None)))
-            and all(isinstance(id_, str) for id_ in held["ids"])
-            and os.path.basename(path) == held["name"] + _ENDING
+            fields.pop("version") == _VERSION
+            and all(isinstance(fields[name], str) for name in ("name", "provider", "key", "job"))
+            and isinstance(fields["created"], (int, float))
+            and isinstance(fields["dims"], (int, type(None)))
+            and all(isinstance(id_, str) for id_ in fields["ids"])
+            and os.path.basename(path) == fields["name"] + _ENDING
         )
-        return JobRecord(**{**held, "ids": tuple(held["ids"])}) if right else None
+        return JobRecord(**{**fields, "ids": tuple(fields["ids"])}) if right else None
     except (OSError, ValueError, TypeError, AttributeError, KeyError, RecursionError):
         return None
 
@@ -174,11 +174,11 @@ class Batching:
 
     def notices(self, key: str) -> list[str]:
         """A line on the jobs of ``key`` under way, and one if there will be no more."""
-        held = [record for record in self.store.load() if record.key == key]
+        records = [record for record in self.store.load() if record.key == key]
         words = [self.off] if self.off else []
-        if held:
-            texts = counted(sum(len(record.ids) for record in held), "text waits", "texts wait")
-            words.append(f"{texts} for {counted(len(held), 'batch job')} of {self.provider}")
+        if records:
+            texts = counted(sum(len(record.ids) for record in records), "text waits", "texts wait")
+            words.append(f"{texts} for {counted(len(records), 'batch job')} of {self.provider}")
         return words
 
     def failed(self, reason: str, times: int) -> None:

@@ -83,8 +83,9 @@ def embed_by_jobs(batching: Batching, work: Work) -> BatchOutcome:
         try:
             stack.enter_context(store.lease())
         except IndexBusyError:  # what another process has under way is left to it
-            held = {id_ for record in store.load() if record.key == work.key for id_ in record.ids}
-            plain = tuple(id_ for id_ in work.texts if id_ not in held)
+            records = [record for record in store.load() if record.key == work.key]
+            in_jobs = {id_ for record in records for id_ in record.ids}
+            plain = tuple(id_ for id_ in work.texts if id_ not in in_jobs)
             note = "another process works with the batch jobs"
             return BatchOutcome(plain, len(work.texts) - len(plain), note=note)
         except UnavailableError as error:
@@ -160,16 +161,16 @@ class _Run:
                 self._store.forget(record)
                 continue
             ids = tuple(i for i in record.ids if i in self._work.texts and i not in claimed)
-            found = self._found(record) if ids else None
-            if found is not None:
+            known = self._with_job(record) if ids else None
+            if known is not None:
                 claimed.update(ids)
-                self._active.append(_Job(found, ids, self._now(), adopted=True))
+                self._active.append(_Job(known, ids, self._now(), adopted=True))
         for job in tuple(self._active):
             self._poll(job)
         return claimed
 
-    def _found(self, record: JobRecord) -> JobRecord | None:
-        """``record`` with its job: a process may have died before it knew what it had begun."""
+    def _with_job(self, record: JobRecord) -> JobRecord | None:
+        """``record`` with its job, looked up where a process died before it could note it."""
         if record.job:
             return record
         with suppress(ProviderError):
@@ -329,7 +330,7 @@ class _Run:
         self._report()
 
     def _repeat(self, job: _Job, reason: str) -> None:
-        """Time ran out: submit it again, if it is the first time."""
+        """Submit a job again whose time ran out, once."""
         self._quietly(self._api.cancel, job.record)
         if job.attempts == 1 and not self._batching.off:
             self._end(job)

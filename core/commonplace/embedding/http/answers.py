@@ -29,7 +29,7 @@ MOST_BYTES = 80 * 1024**2
 """How long an answer may be that is kept in memory."""
 
 MOST_FILE_BYTES = 4 * 1024**3
-"""How long one may be that goes into a file: the results of a batch job."""
+"""The most bytes of an answer that is written to a file: the results of a batch job."""
 
 MOST_ERROR_BYTES = 256 * 1024
 """How much is read of an answer that is an error."""
@@ -86,11 +86,11 @@ class TimedReads:
     @contextmanager
     def until(self, deadline: Deadline, check: Callable[[], object]) -> Iterator[None]:
         """Let reads of this thread end at ``deadline``; ``check`` raises once it has passed."""
-        self._request.held = deadline, check
+        self._request.limit = deadline, check
         try:
             yield
         finally:
-            del self._request.held
+            del self._request.limit
 
     def trace(self, event: str, info: dict[str, Any]) -> None:
         """The library's report of what it does, for its extension ``trace``."""
@@ -100,9 +100,9 @@ class TimedReads:
 
     def _timed(self, read: Callable[..., bytes]) -> Callable[..., bytes]:
         def timed(max_bytes: int, timeout: float | None = None) -> bytes:
-            held = getattr(self._request, "held", None)
-            if held is not None:
-                deadline, check = held
+            limit = getattr(self._request, "limit", None)
+            if limit is not None:
+                deadline, check = limit
                 check()
                 left = deadline.remaining()
                 timeout = left if timeout is None else min(timeout, left)

@@ -89,17 +89,17 @@ class RemoteClient:
         self._reads = TimedReads()
         hide_queries()
         base = self._parsed(base_url)
-        given = dict(headers or {})
-        own = {name.lower() for name in given}
+        user_headers = dict(headers or {})
+        own = {name.lower() for name in user_headers}
         merged = {name: value for name, value in defaults.items() if name.lower() not in own}
         if base.userinfo and "authorization" not in own:
             merged = {n: v for n, v in merged.items() if n.lower() != "authorization"}
             merged["Authorization"] = _basic(base)
         if "accept-encoding" not in own:
             merged["Accept-Encoding"] = "gzip, deflate"
-        merged.update(given)
+        merged.update(user_headers)
         # Any header of the user may hold a credential; only words too short for one may be shown.
-        words = [word for value in given.values() for word in (value, *value.split())]
+        words = [word for value in user_headers.values() for word in (value, *value.split())]
         words += [base.username, base.password, *base.params.values()]
         self._secrets = (*secrets, *(word for word in words if len(word) > _MAY_BE_SHOWN))
         self._base = base.copy_with(username="", password="", fragment=None)
@@ -291,13 +291,13 @@ class RemoteClient:
     def _shown(self, url: httpx.URL | str | None) -> str:
         """The address without credentials or query; of another server no path, which may be one."""
         try:
-            asked = self._base if url is None else httpx.URL(url)
+            address = self._base if url is None else httpx.URL(url)
         except httpx.InvalidURL:
-            asked = self._base
-        whole = str(asked.copy_with(username="", password="", query=None, fragment=None))
-        if asked.host == self._base.host:
+            address = self._base
+        whole = str(address.copy_with(username="", password="", query=None, fragment=None))
+        if address.host == self._base.host:
             return whole.rstrip("/")
-        return f"{asked.scheme}://{asked.netloc.decode('ascii', 'replace')}"
+        return f"{address.scheme}://{address.netloc.decode('ascii', 'replace')}"
 
     def error_from(
         self,

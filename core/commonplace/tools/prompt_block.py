@@ -67,8 +67,8 @@ def recall(
             left -= len(added) + 1
         answer = tools.call("memory_search", {"query": query}, budget=max(left, 0))
         parts.append(answer.text[: max(left, 0)] if answer.failed else answer.text)
-        found = dict.fromkeys(hit["path"] for hit in answer.data.get("results", ()))
-        return Recall(text="\n".join(parts), paths=tuple(found))
+        cited = dict.fromkeys(hit["path"] for hit in answer.data.get("results", ()))
+        return Recall(text="\n".join(parts), paths=tuple(cited))
     if not tools.direct:
         return Recall(text="\n".join(parts))
     paths: list[str] = []

@@ -48,8 +48,8 @@ class RecallLog:
         Each write is one line, appended at once. A log that cannot be written is left as it is:
         the answer matters more.
         """
-        asked = _words(question)
-        lines = [line_digest(line) for line in _answering(hits, asked)]
+        words = _words(question)
+        lines = [line_digest(line) for line in _answering(hits, words)]
         if not lines:
             return
         record = {
@@ -84,15 +84,15 @@ class RecallLog:
         Half lines and records of another form are skipped. Raises ``OSError`` if the log exists
         and cannot be read.
         """
-        found: dict[str, Recalled] = {}
+        recalled: dict[str, Recalled] = {}
         for record in self._records():
             day, question = str(record.get("day")), str(record.get("question"))
             for line in _digests(record.get("lines")):
-                before = found.get(line, Recalled(0, frozenset(), frozenset()))
-                found[line] = Recalled(
+                before = recalled.get(line, Recalled(0, frozenset(), frozenset()))
+                recalled[line] = Recalled(
                     before.times + 1, before.questions | {question}, before.days | {day}
                 )
-        return found
+        return recalled
 
     def _records(self) -> Iterator[dict[str, object]]:
         try:
@@ -137,14 +137,14 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(word for word in words if len(word) > 1 and word not in STOP_WORDS)
 
 
-def _answering(hits: Sequence[Hit], asked: frozenset[str]) -> list[str]:
-    """The lines of all hits that share most words with the question, two thirds at least."""
+def _answering(hits: Sequence[Hit], words: frozenset[str]) -> list[str]:
+    """The lines of all hits that share most of the question's ``words``, two thirds at least."""
     shared: dict[str, int] = {}
     for hit in hits:
         for line in hit.snippet.split("\n"):  # as in citations
             if plain_line(line):
-                shared[line] = len(asked & _words(line))
+                shared[line] = len(words & _words(line))
     most = max(shared.values(), default=0)
-    if most * 3 < max(1, len(asked) * 2):
+    if most * 3 < max(1, len(words) * 2):
         return []  # no line answers by itself
     return [line for line, count in shared.items() if count == most][:_MOST_LINES]

@@ -82,7 +82,7 @@ class IndexedMemoryManager:
         self._chunking = chunking
         self._embedding = embedding
         self._wanted = arms
-        self._syncing, self._filling = _Turn(), _Turn()
+        self._syncing, self._filling = _OwnedLock(), _OwnedLock()
 
     def search(
         self, query: Query, *, where: Where, limit: int, deadline: Deadline
@@ -305,7 +305,7 @@ class IndexedMemoryManager:
         return report.replace(embedding=done)
 
 
-class _Turn:
+class _OwnedLock:
     """What one thread does at a time; one that would wait for itself is refused at once."""
 
     def __init__(self) -> None:

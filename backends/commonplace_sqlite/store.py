@@ -32,7 +32,7 @@ if TYPE_CHECKING:
         StoredDocument,
         Where,
     )
-    from commonplace_sqlite.keyword import Counts
+    from commonplace_sqlite.keyword import TermCounter
     from commonplace_sqlite.vectors.searching import VectorSearch
 
 
@@ -64,7 +64,7 @@ class SqliteStore:
         self._written = 0
         self._extension = vectors, vector_extension
         self._search = search
-        self._counted: tuple[apsw.Connection, Counts] | None = None
+        self._term_counter: TermCounter | None = None
 
     @contextmanager
     def writer(self, *, wait: float) -> Iterator[None]:
@@ -143,10 +143,11 @@ class SqliteStore:
             from commonplace_sqlite.keyword import holders_of, keyword
 
             holders = holders_of(connection, live, query.terms)
-            counts = None if query.plain else self._counts_of(connection)
-            if counts is not None:
+            counts = None
+            if not query.plain:
                 wanted = weighing(query.terms, live.chunks, holders)
-                counts.begin(query.terms, wanted, sum(holders.values()))
+                counter = self._counter_of(connection)
+                counts = counter.begin(query.terms, wanted, sum(holders.values()))
             ranked = keyword(connection, live, query, where, limit, counts)
             return KeywordMatches(
                 rows.found(connection, live.id, ranked),
@@ -297,12 +298,12 @@ class SqliteStore:
             live = schema.live_build(connection)
             yield None if connection is None or live is None else (connection, live)
 
-    def _counts_of(self, connection: apsw.Connection) -> Counts:
-        from commonplace_sqlite.keyword import Counts
+    def _counter_of(self, connection: apsw.Connection) -> TermCounter:
+        from commonplace_sqlite.keyword import TermCounter
 
-        if self._counted is None or self._counted[0] is not connection:
-            self._counted = connection, Counts(connection)  # which reads the file
-        return self._counted[1]
+        if self._term_counter is None or self._term_counter.connection is not connection:
+            self._term_counter = TermCounter(connection)
+        return self._term_counter
 
     def _vector_search(self) -> VectorSearch:
         from commonplace_sqlite.vectors.searching import VectorSearch

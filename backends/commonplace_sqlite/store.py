@@ -232,7 +232,7 @@ class SqliteStore:
         from commonplace_sqlite import checking
 
         database, path = self._database, self._database.path
-        held: tuple[tuple[str, int, int], ...] = ()
+        by_source: tuple[tuple[str, int, int], ...] = ()
         problems: tuple[checking.Problem, ...] = ()
         has_spaces = False
         with database.reading() as connection:
@@ -242,10 +242,10 @@ class SqliteStore:
             if connection is not None and live is not None:
                 # Damage is among the problems already, and would end the report here.
                 with suppress(*(DAMAGE if problems else ())):
-                    held = checking.counts_by_source(connection, live.id) if counts else ()
+                    by_source = checking.counts_by_source(connection, live.id) if counts else ()
                 has_spaces = schema.has_spaces(connection)
-        documents = sum(documents for _, documents, _ in held)
-        chunks = sum(chunks for _, _, chunks in held)
+        documents = sum(documents for _, documents, _ in by_source)
+        chunks = sum(chunks for _, _, chunks in by_source)
         findings: tuple[Finding, ...] = ()
         if deep and not database.in_memory:
             findings = tuple(
@@ -276,8 +276,8 @@ class SqliteStore:
             chunks=chunks,
             size=sum(map(size_of, files)),
             writable=database.writable,
-            documents_by_source=tuple((source, documents) for source, documents, _ in held),
-            chunks_by_source=tuple((source, chunks) for source, _, chunks in held),
+            documents_by_source=tuple((source, documents) for source, documents, _ in by_source),
+            chunks_by_source=tuple((source, chunks) for source, _, chunks in by_source),
             notices=tuple(notices),
             problems=tuple(problem.line for problem in problems),
             findings=findings,
@@ -287,7 +287,7 @@ class SqliteStore:
     def close(self) -> None:
         """Let go of the file."""
         self._database.close()  # waits for the search that uses the others
-        self._search = self._counted = None
+        self._search = self._term_counter = None
 
     @contextmanager
     def _live(

@@ -199,13 +199,13 @@ class Database:
         if self._connection is None:
             self.location.arguments()  # raises here what is wrong with them
         bound = deadline.sooner(_ANSWERS_WITHIN)
-        given = bound.remaining()
+        seconds = bound.remaining()
         try:
             return self._opener.run(self._opened, bound)
         except DeadlineExceededError as error:
-            if given < _FAIR or deadline.cancelled:
+            if seconds < _FAIR or deadline.cancelled:
                 raise
-            raise unreachable(self.location, f"no answer within {given:.3g} s") from error
+            raise unreachable(self.location, f"no answer within {seconds:.3g} s") from error
         except UnavailableError as error:
             raise unreachable(self.location, "it has not answered yet") from error
 

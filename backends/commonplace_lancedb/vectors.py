@@ -69,16 +69,16 @@ def attached(
     import pyarrow as pa
 
     space = space_for(head, name, dims)
-    given = Among("digest", sorted(new))
-    known = set(snapshot.rows(build, "chunk", ("digest",), given)["digest"].to_pylist())
+    with_digest = Among("digest", sorted(new))
+    known = set(snapshot.rows(build, "chunk", ("digest",), with_digest)["digest"].to_pylist())
     if not known:
         return None
     epochs = epoch_column(space.column)
-    given = Among("digest", sorted(known))
+    with_digest = Among("digest", sorted(known))
     found = []
     after = evolve(head, spaces={**head.spaces, name: space})
     for one in head.builds:
-        rows = snapshot.rows(one, "chunk", snapshot.columns, given)
+        rows = snapshot.rows(one, "chunk", snapshot.columns, with_digest)
         covered = sum(epoch == space.epoch for epoch in rows[epochs].to_pylist())
         grown = next(state for state in after.builds if state.id == one.id)
         after = after.with_build(grown.covering(name, rows.num_rows - covered))
@@ -101,9 +101,9 @@ def carried(snapshot: Snapshot, head: Head, digests: Collection[str]) -> Any:
     columns = ["digest"]
     for space in head.spaces.values():
         columns += [vector_column(space.column), epoch_column(space.column)]
-    given = Among("digest", sorted(digests))
+    with_digest = Among("digest", sorted(digests))
     return pa.concat_tables(
-        [snapshot.rows(build, "chunk", columns, given) for build in head.builds]
+        [snapshot.rows(build, "chunk", columns, with_digest) for build in head.builds]
     )
 
 

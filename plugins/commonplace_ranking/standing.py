@@ -91,15 +91,19 @@ class Kinship(NamedTuple):
 class Instructions:
     """Offers one standing instruction in ``every`` hits where the query is a task, and no more.
 
-    A hit counts as one if it is the user's own (of notes, not of conversations) and of its lines
-    the best match for the query is an instruction. For a task the closest one, which shares most
-    words and topics with it, comes at the end of the first ``every`` hits, unless it stands before
-    that already, and likewise of each further ``every``. Where the backend can be asked again, it
-    is asked for all instructions: of these come those that share a topic and no word, that other
-    hits have crowded out, or that have the words in other forms, each shown as its line alone.
-    For a question of what to do, or of an amount, an instruction needs a topic of it; for anything
-    else none is brought forward. In all cases those that are too many wait behind the other hits. A
-    query that asks for rules or preferences gets all of them, in their own places. Scores stay.
+    - A hit is an instruction if it is of the user's notes, not of conversations, and the best match
+      for the query among its lines is one.
+    - For a task the closest instruction, which shares most words and topics with it, comes at the
+      end of the first ``every`` hits, unless it stands before that already; the next closest one
+      likewise in each further ``every``.
+    - Where the backend can be asked again, it is asked for all instructions. Added are those that
+      share a topic and no word, that other hits have crowded out, or that have the words in other
+      forms; each is shown as its line alone.
+    - For advice or an amount an instruction must share a topic; for other queries none is moved
+      forward. Instructions beyond the allowed number wait behind the other hits.
+    - A query that asks for rules or preferences gets all of them, in their own positions.
+
+    Scores stay.
     """
 
     id = "standing"

@@ -93,11 +93,11 @@ class InMemoryStore(SimpleStore):
 
     def missing_vectors(self, build: Build, space: str) -> Iterable[tuple[str, str]]:
         """What of ``build`` has no vector in ``space``."""
-        held = self._vectors.get(space, {})
+        vectors = self._vectors.get(space, {})
         missing = {
             row.analysed.digest: embedding_text(row.analysed.chunk)
             for row in self._held(build).contents.rows()
-            if row.analysed.digest not in held
+            if row.analysed.digest not in vectors
         }
         return list(missing.items())
 
@@ -107,13 +107,13 @@ class InMemoryStore(SimpleStore):
         """Attach all of ``vectors`` or none."""
         self._writable()
         known = {row.analysed.digest for row in self._held(build).contents.rows()}
-        held = self._vectors.get(space, {})
+        before = self._vectors.get(space, {})
         check_units(vectors.values(), dims)
-        if held and _dims(held) != dims:
-            raise ValueError(f"the space {space!r} has {_dims(held)} dimensions, not {dims}")
+        if before and _dims(before) != dims:
+            raise ValueError(f"the space {space!r} has {_dims(before)} dimensions, not {dims}")
         new = {digest: bytes(vector) for digest, vector in vectors.items() if digest in known}
         if new:
-            self._keep({**self._vectors, space: {**held, **new}})
+            self._keep({**self._vectors, space: {**before, **new}})
 
     def drop_space(self, space: str) -> None:
         """Forget ``space``; an unknown one is ignored."""
@@ -124,25 +124,25 @@ class InMemoryStore(SimpleStore):
         self, space: str, vector: bytes, *, where: Where, limit: int, deadline: Deadline
     ) -> Nearest:
         """The nearest of the live build, by looking at every vector."""
-        index, held = self._live(), self._vectors.get(space, {})
+        index, vectors = self._live(), self._vectors.get(space, {})
         deadline.check("the vector search")
-        check_numbers(vector, _dims(held) if held else len(vector) // 4)
+        check_numbers(vector, _dims(vectors) if vectors else len(vector) // 4)
         hits = []
         for row in index.rows():
             deadline.check("the vector search")
-            other = held.get(row.analysed.digest)
+            other = vectors.get(row.analysed.digest)
             if other is not None:
                 hits.append((row, _cosine(vector, other)))
         return Nearest(best_found(hits, where, limit), exact=True, plan="every vector")
 
     def vectors(self, space: str, ids: Collection[ChunkId]) -> Mapping[ChunkId, bytes]:
         """The vectors of these chunks of the live build."""
-        held = self._vectors.get(space, {})
+        by_digest = self._vectors.get(space, {})
         wanted = set(ids)
         return {
-            row.id: held[row.analysed.digest]
+            row.id: by_digest[row.analysed.digest]
             for row in self._live().rows()
-            if row.id in wanted and row.analysed.digest in held
+            if row.id in wanted and row.analysed.digest in by_digest
         }
 
     def _keep(self, vectors: Mapping[str, Mapping[str, bytes]]) -> None:
@@ -151,8 +151,8 @@ class InMemoryStore(SimpleStore):
             self._vectors = vectors
 
 
-def _dims(held: Mapping[str, bytes]) -> int:
-    return len(next(iter(held.values()))) // 4
+def _dims(vectors: Mapping[str, bytes]) -> int:
+    return len(next(iter(vectors.values()))) // 4
 
 
 def _cosine(one: bytes, other: bytes) -> float:

@@ -25,7 +25,7 @@ from commonplace_lancedb.errors import (
     unreachable,
 )
 from commonplace_lancedb.head import EVERY, schema
-from commonplace_lancedb.holding import Holder
+from commonplace_lancedb.loading import RowLoader
 from commonplace_lancedb.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class Database:
         least = _FAR_AWAY if location.folder is None else 0.0
         self._consistency = max(consistency_seconds, least)
         self._clock = clock
-        self._holder = Holder(location, held_bytes, row_cache) if held_bytes else None
+        self._loader = RowLoader(location, held_bytes, row_cache) if held_bytes else None
         self._opener = Worker(f"opening {location.shown}", patient=False)
         self._lock = threading.RLock()
         self._connection: Any = None
@@ -111,7 +111,7 @@ class Database:
             elif self._snapshot is None or not self._snapshot.is_of(table):
                 version, head = self._written
                 known = head if version == table.version else None
-                self._snapshot = Snapshot(table, self.location, known, self._holder)
+                self._snapshot = Snapshot(table, self.location, known, self._loader)
             return self._snapshot
 
     def latest(self) -> Snapshot | None:
@@ -199,13 +199,13 @@ class Database:
         if self._connection is None:
             self.location.arguments()  # raises here what is wrong with them
         bound = deadline.sooner(_ANSWERS_WITHIN)
-        given = bound.remaining()
+        seconds = bound.remaining()
         try:
             return self._opener.run(self._opened, bound)
         except DeadlineExceededError as error:
-            if given < _FAIR or deadline.cancelled:
+            if seconds < _FAIR or deadline.cancelled:
                 raise
-            raise unreachable(self.location, f"no answer within {given:.3g} s") from error
+            raise unreachable(self.location, f"no answer within {seconds:.3g} s") from error
         except UnavailableError as error:
             raise unreachable(self.location, "it has not answered yet") from error
 

@@ -166,8 +166,8 @@ def _ranked(
 def term_counts(candidate: Candidate, tokens: Sequence[str]) -> TermCounts:
     """How often ``candidate`` has each of ``tokens``, and its length in tokens."""
     counts = {token: counts_of(candidate.columns, text_in(token)) for token in tokens}
-    held = {token: count for token, count in counts.items() if count}
-    return TermCounts(held, candidate.length)
+    present = {token: count for token, count in counts.items() if count}
+    return TermCounts(present, candidate.length)
 
 
 def _holds(columns: Padded, asked: KeywordQuery) -> bool:

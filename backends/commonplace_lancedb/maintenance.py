@@ -278,12 +278,12 @@ def health(location: Location, snapshot: Snapshot | None, *, deep: bool) -> Stor
 def _problems(snapshot: Snapshot, build: BuildState) -> Iterator[str]:
     documents = snapshot.rows(build, "doc", ("id", "source", "path", "chunks"))
     chunks = snapshot.rows(build, "chunk", ("doc",))["doc"].to_pylist()
-    held = Counter(chunks)
+    chunks_of = Counter(chunks)
     ids = documents["id"].to_pylist()
-    if lost := len(held.keys() - set(ids)):
+    if lost := len(chunks_of.keys() - set(ids)):
         yield f"chunks of {lost} documents that are not there"
     wrong = sum(
-        held[id_] != number
+        chunks_of[id_] != number
         for id_, number in zip(ids, documents["chunks"].to_pylist(), strict=True)
     )
     if wrong:

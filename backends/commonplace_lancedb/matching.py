@@ -1,7 +1,7 @@
 """Rows that match a query: those that Lance's index names, and those that it does not know yet.
 
-Where rows are held in memory Lance is asked for addresses alone, and only of rows in its index:
-the others, which it would read from the bucket for each search, are looked through here.
+Where rows are in memory Lance is asked for addresses alone, and only of rows in its index: the
+others, which it would read from the bucket for each search, are searched here.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from commonplace.plugin import Deadline
     from commonplace_lancedb.head import BuildState
-    from commonplace_lancedb.held import Held
+    from commonplace_lancedb.loaded_rows import LoadedRows
     from commonplace_lancedb.scoring import Padded
     from commonplace_lancedb.snapshot import Snapshot
 
@@ -29,8 +29,8 @@ _COLUMNS = ("id", "source", "path", "position", "day", "terms", "tokens")
 class Wanted(NamedTuple):
     """A query in Lance's form, and the same for a row in memory.
 
-    ``condition`` is the filter of Lance beside it; ``passes`` says of an id, source, path, day and
-    tags what it says.
+    ``condition`` is the filter for Lance; ``passes`` is the same filter, of an id, source, path,
+    day and tags.
     """
 
     query: Any
@@ -56,13 +56,13 @@ def fetched(
     snapshot: Snapshot, build: BuildState, wanted: Wanted, limit: int, deadline: Deadline
 ) -> Fetched:
     """The best ``limit`` rows by Lance's own scores, with their terms."""
-    held = snapshot.held(TEXTS, deadline)
-    if held is None:
+    loaded = snapshot.loaded_rows(TEXTS, deadline)
+    if loaded is None:
         query, condition = wanted.query, wanted.condition
         rows = snapshot.matching(query, condition, _COLUMNS, limit, deadline)
         return Fetched(list(_candidates(rows)), [], limit)
-    addresses, loose = _named(snapshot, held, build, wanted, limit, deadline)
-    rows = held.take(held.at(addresses), _COLUMNS)
+    addresses, loose = _named(snapshot, loaded, build, wanted, limit, deadline)
+    rows = loaded.take(loaded.positions_at(addresses), _COLUMNS)
     return Fetched(list(_candidates(rows)), loose, limit)
 
 
@@ -70,24 +70,24 @@ def counted(
     snapshot: Snapshot, build: BuildState, wanted: Wanted, limit: int, deadline: Deadline
 ) -> int:
     """How many rows match; no more than ``limit`` are counted of those in the index."""
-    held = snapshot.held(TEXTS, deadline)
-    if held is None:
+    loaded = snapshot.loaded_rows(TEXTS, deadline)
+    if loaded is None:
         rows = snapshot.matching(wanted.query, wanted.condition, ("id",), limit, deadline)
         return int(rows.num_rows)
-    addresses, loose = _named(snapshot, held, build, wanted, limit, deadline)
+    addresses, loose = _named(snapshot, loaded, build, wanted, limit, deadline)
     return len(addresses) + len(loose)
 
 
 def _named(
     snapshot: Snapshot,
-    held: Held,
+    loaded: LoadedRows,
     build: BuildState,
     wanted: Wanted,
     limit: int,
     deadline: Deadline,
 ) -> tuple[Any, list[Candidate]]:
     """The addresses of the best rows, and those beside them that the index does not know."""
-    loose = _loose(snapshot, held, build)
+    loose = _loose(snapshot, loaded, build)
     rows = snapshot.matching(
         wanted.query,
         wanted.condition,
@@ -97,16 +97,16 @@ def _named(
         indexed=loose is not None,
     )
     deadline.check("the keyword search")
-    found = [
-        one
-        for one, tags in loose or ()
-        if wanted.holds(one.columns) and wanted.passes(one.id, one.source, one.path, one.day, tags)
+    matching = [
+        row
+        for row, tags in loose or ()
+        if wanted.holds(row.columns) and wanted.passes(row.id, row.source, row.path, row.day, tags)
     ]
-    return rows["_rowid"].to_numpy(), found
+    return rows["_rowid"].to_numpy(), matching
 
 
 def _loose(
-    snapshot: Snapshot, held: Held, build: BuildState
+    snapshot: Snapshot, loaded: LoadedRows, build: BuildState
 ) -> list[tuple[Candidate, list[str] | None]] | None:
     """The chunks that the index does not know yet, with their tags.
 
@@ -114,13 +114,13 @@ def _loose(
     """
     if build.id not in snapshot.loose:
         number = snapshot.unindexed()
-        positions = None if number is None else held.since(number)
+        positions = None if number is None else loaded.chunks_among_last(number)
         if positions is None:
             snapshot.loose[build.id] = None
         else:
-            of_build = held.mask(build.id, "chunk")
+            of_build = loaded.mask(build.id, "chunk")
             tagged = [name for name in ("tags",) if name in snapshot.columns]
-            rows = held.take(positions[of_build[positions]], (*_COLUMNS, *tagged))
+            rows = loaded.take(positions[of_build[positions]], (*_COLUMNS, *tagged))
             tags = rows["tags"].to_pylist() if tagged else [None] * rows.num_rows
             snapshot.loose[build.id] = list(zip(_candidates(rows), tags, strict=True))
     return snapshot.loose[build.id]

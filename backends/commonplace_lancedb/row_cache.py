@@ -1,10 +1,10 @@
 """A cache of the rows of a bucket on this machine's disk, for the processes that start later.
 
-What is written there are the first rows that a process holds, see ``held.py``: one file of small
-columns, and one for the texts and for each column of vectors. Files of one beginning hold the same
-rows, in the same order; they are never changed, and the one of small columns comes last. Who starts
-with them asks the bucket what is new, and whether the rows are those of the table: so what is here
-may be old, but never wrong. Where there is nothing to start with, one process reads for all.
+The files are the base of ``LoadedRows``: one of small columns, and one for the texts and for each
+column of vectors. Files whose names begin alike hold the same rows, in the same order; they are
+never changed, and the one of small columns is written last. A process that starts with them asks
+the bucket what is new, and whether the rows are those of the table: so files may be old, but never
+wrong. Without files one process reads for all.
 """
 
 from __future__ import annotations
@@ -26,8 +26,7 @@ from commonplace.plugin import (
 )
 from commonplace_lancedb import sealed
 from commonplace_lancedb.head import is_vector_column
-from commonplace_lancedb.held import Held, Witness, first_held
-from commonplace_lancedb.rows import TEXTS, Part, light_columns
+from commonplace_lancedb.rows import TEXTS, Part, small_columns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from commonplace_lancedb.loaded_rows import LoadedRows
     from commonplace_lancedb.settings import Location
 
 _WAIT = 30.0
@@ -81,13 +81,13 @@ class RowCache:
         """Whether there are rows on disk, which may turn out to be of no use."""
         return bool(self._stems())
 
-    def resumed(self, table: Any, timeout: timedelta | None = None) -> Held | None:
-        """What is on disk, with what is new in ``table``; ``None`` where nothing can be used."""
+    def resumed(self, table: Any, timeout: timedelta | None = None) -> LoadedRows | None:
+        """The rows on disk, with what is new in ``table``; ``None`` where no file can be used."""
         for version, stem in self._stems():
             if version > table.version:
                 continue
-            held = self._read(table, stem)
-            later = None if held is None else held.continued(table, timeout)
+            loaded = self._read(table, stem)
+            later = None if loaded is None else loaded.continued(table, timeout)
             if later is not None:
                 with suppress(OSError):  # so that others are deleted first
                     os.utime(self._path(self._key, "lock"))
@@ -95,50 +95,54 @@ class RowCache:
             self._forget(stem)
         return None
 
-    def begun(self, table: Any, timeout: timedelta | None = None) -> Held:
-        """What a process holds at first: from disk, or else read by one process at a time."""
-        held = self.resumed(table, timeout)
-        if held is not None:
-            return held
-        with self._turn(_WAIT) as mine:
-            held = self.resumed(table, timeout)
-            if held is None:
-                held = first_held(table, self._namespace, timeout)
-                held = self._written(held) if mine else held
-        return held
+    def load(self, table: Any, timeout: timedelta | None = None) -> LoadedRows:
+        """The rows with which a process starts: from disk, else read by one process at a time."""
+        from commonplace_lancedb.loaded_rows import load_rows  # numpy: only where rows are loaded
 
-    def loaded(self, held: Held, names: Sequence[str], timeout: timedelta | None = None) -> Held:
-        """``held`` with the columns ``names``: from disk, else from the bucket."""
+        loaded = self.resumed(table, timeout)
+        if loaded is not None:
+            return loaded
+        with self._exclusively(_WAIT) as mine:
+            loaded = self.resumed(table, timeout)
+            if loaded is None:
+                loaded = load_rows(table, self._namespace, timeout)
+                loaded = self._written(loaded) if mine else loaded
+        return loaded
+
+    def with_columns(
+        self, loaded: LoadedRows, names: Sequence[str], timeout: timedelta | None = None
+    ) -> LoadedRows:
+        """``loaded`` with the columns ``names``: from disk, else from the bucket."""
         groups = _groups(names)
-        if self._is_base_of(held) and not self._lent(held, groups):
-            with self._turn(_WAIT) as mine:
-                if not self._lent(held, groups):
-                    new = {one: of for one, of in groups.items() if not held.base.has(of)}
-                    held.load(names, timeout)
-                    if mine and not held.base_is_live():
+        if self._is_base_of(loaded) and not self._attached(loaded, groups):
+            with self._exclusively(_WAIT) as mine:
+                if not self._attached(loaded, groups):
+                    new = {name: of for name, of in groups.items() if not loaded.base.has(of)}
+                    loaded.load(names, timeout)
+                    if mine and not loaded.base_is_live():
                         # Of what was deleted meanwhile nothing is known, and it may come back.
-                        held = self._written(held)
-                    elif mine and self._write_groups(held.base, new):
-                        self._lend(held, new)
-        held.load(names, timeout)
-        return held
+                        loaded = self._written(loaded)
+                    elif mine and self._write_groups(loaded.base, new):
+                        self._attach(loaded, new)
+        loaded.load(names, timeout)
+        return loaded
 
-    def kept(self, held: Held) -> Held:
-        """``held``, written to disk if a process that starts would have to read much beside."""
-        if self._is_base_of(held) and held.beyond_base() < _LONG_TAIL:
-            return held
+    def saved(self, loaded: LoadedRows) -> LoadedRows:
+        """``loaded``, written to disk if a process that starts would have to read much beside."""
+        if self._is_base_of(loaded) and loaded.beyond_base() < _LONG_TAIL:
+            return loaded
         young = self._clock() - _AGE
         if any(self._written_at(stem) > young for _, stem in self._stems()):
-            return held
-        with self._turn(0) as mine:
-            return self._written(held) if mine else held
+            return loaded
+        with self._exclusively(0) as mine:
+            return self._written(loaded) if mine else loaded
 
-    def _is_base_of(self, held: Held) -> bool:
-        return held.base.addresses is self._addresses
+    def _is_base_of(self, loaded: LoadedRows) -> bool:
+        return loaded.base.addresses is self._addresses
 
     @contextmanager
-    def _turn(self, wait: float) -> Iterator[bool]:
-        """Keep other processes from reading the same; gives whether this one may write."""
+    def _exclusively(self, wait: float) -> Iterator[bool]:
+        """Keep other processes from reading the same; yields whether this one may write."""
         lease = self._lease.held(wait)
         try:
             lease.__enter__()
@@ -150,34 +154,36 @@ class RowCache:
         finally:
             lease.__exit__(None, None, None)
 
-    def _read(self, table: Any, stem: str) -> Held | None:
+    def _read(self, table: Any, stem: str) -> LoadedRows | None:
         """The rows of ``stem`` with all columns that are there, if they can be of ``table``."""
         import pyarrow as pa
+
+        from commonplace_lancedb.loaded_rows import LoadedRows, Witness
 
         try:
             rows, notes = sealed.read(self._path(stem, _SMALL))
             addresses = rows[_ADDRESS].combine_chunks().to_numpy()
             rows = rows.drop_columns([_ADDRESS])
             witness = Witness(*map(int, notes["witness"].split())) if notes["witness"] else None
-            every = _expanded(notes["every"])
+            all_addresses = _expanded(notes["every"])
         except (OSError, ValueError, KeyError, TypeError, pa.ArrowException):
             return None
         if notes.get("namespace") != self._namespace.encode() or not _fits(rows, table.schema):
             return None
         names = table.schema.names
-        part = Part(addresses, rows).widened(table.schema, light_columns(names))
-        held = Held(table, self._namespace, every, [part], witness)
+        part = Part(addresses, rows).widened(table.schema, small_columns(names))
+        loaded = LoadedRows(table, self._namespace, all_addresses, [part], witness)
         self._stem, self._addresses = stem, addresses
-        self._lend(held, [_TEXTS, *filter(is_vector_column, names)])
-        return held
+        self._attach(loaded, [_TEXTS, *filter(is_vector_column, names)])
+        return loaded
 
-    def _lent(self, held: Held, groups: Mapping[str, Sequence[str]]) -> bool:
+    def _attached(self, loaded: LoadedRows, groups: Mapping[str, Sequence[str]]) -> bool:
         """Whether the first rows have the columns ``groups``, once what is on disk was taken."""
-        missing = {group: names for group, names in groups.items() if not held.base.has(names)}
-        self._lend(held, missing)
-        return all(held.base.has(names) for names in missing.values())
+        missing = {group: names for group, names in groups.items() if not loaded.base.has(names)}
+        self._attach(loaded, missing)
+        return all(loaded.base.has(names) for names in missing.values())
 
-    def _lend(self, held: Held, groups: Iterable[str]) -> None:
+    def _attach(self, loaded: LoadedRows, groups: Iterable[str]) -> None:
         """Let the first rows have the columns of ``groups`` that are on disk."""
         import pyarrow as pa
 
@@ -185,36 +191,37 @@ class RowCache:
             with suppress(OSError, ValueError, pa.ArrowException):
                 rows, notes = sealed.read(self._path(self._stem, group))
                 same = notes.get("stem") == self._stem.encode()
-                if same and rows.num_rows == len(held.base.addresses) and _fits(rows, held.schema):
-                    held.base.put(rows)
+                base = loaded.base
+                if same and rows.num_rows == len(base.addresses) and _fits(rows, loaded.schema):
+                    base.put(rows)
 
-    def _written(self, held: Held) -> Held:
+    def _written(self, loaded: LoadedRows) -> LoadedRows:
         """The same with its rows on disk, and in memory as the pages of those files."""
         import pyarrow as pa
 
-        held = held.merged()
-        part = held.base
-        light = light_columns(part.table.column_names)
-        rows = part.table.select(light).append_column(_ADDRESS, pa.array(part.addresses))
+        loaded = loaded.merged()
+        part = loaded.base
+        small = small_columns(part.table.column_names)
+        rows = part.table.select(small).append_column(_ADDRESS, pa.array(part.addresses))
         if not self._make_room(part.table.nbytes, beside_own=False):
-            return held
+            return loaded
         notes = {
             "namespace": self._namespace.encode(),
-            "witness": b"" if held.witness is None else " ".join(map(str, held.witness)).encode(),
-            "every": _shortened(held.every),
+            "witness": " ".join(map(str, loaded.witness or ())).encode(),
+            "every": _shortened(loaded.all_addresses),
         }
         before = [stem for _, stem in self._stems()]
-        stem = self._stem = f"{self._key}-{held.version}-{secrets.token_hex(4)}"
+        stem = self._stem = f"{self._key}-{loaded.version}-{secrets.token_hex(4)}"
         self._write_groups(part, _groups(part.table.column_names))
         try:
             sealed.write(self._path(stem, _SMALL), rows, notes)
         except (OSError, pa.ArrowException):
             self._forget(stem)
-            return held
-        for one in before:
-            self._forget(one)
-        mapped = self._read(held.table, stem)
-        return held if mapped is None else held.based_on(mapped.base)
+            return loaded
+        for earlier in before:
+            self._forget(earlier)
+        mapped = self._read(loaded.table, stem)
+        return loaded if mapped is None else loaded.based_on(mapped.base)
 
     def _write_groups(self, part: Part, groups: Mapping[str, Sequence[str]]) -> bool:
         """Write the columns ``groups`` of the rows that are on disk; whether that was done."""
@@ -297,12 +304,12 @@ class RowCache:
 def _key_of(location: Location) -> str:
     """What tells one namespace of one table from all others, as far as settings tell."""
     settings = location.settings
-    said = [location.shown, location.table, location.namespace, str(settings.held_megabytes)]
+    parts = [location.shown, location.table, location.namespace, str(settings.held_megabytes)]
     for name, secret in sorted(settings.storage_options.items()):
         if "endpoint" in name.lower() or "account_name" in name.lower():
             with suppress(UnavailableError):
-                said.append(secret.reveal())
-    return blake2b("\n".join(said).encode(errors="surrogatepass"), digest_size=8).hexdigest()
+                parts.append(secret.reveal())
+    return blake2b("\n".join(parts).encode(errors="surrogatepass"), digest_size=8).hexdigest()
 
 
 def _groups(names: Iterable[str]) -> dict[str, list[str]]:

@@ -10,10 +10,16 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from datetime import timedelta
 
+    import numpy as np
     import pyarrow as pa
+    from numpy.typing import NDArray
+
+    Addresses = NDArray[np.uint64]
+    Positions = NDArray[np.int64]
+    Mask = NDArray[np.bool_]
 
 TEXTS = ("text", "heading", "terms")
-"""What makes a row large, besides vectors; all other columns are always held."""
+"""What makes a row large, besides vectors; all other columns are always in memory."""
 
 _RUNS = 5_000
 """So many runs of rows are put one after the other, which is quicker than to gather rows."""
@@ -22,7 +28,7 @@ _RUNS = 5_000
 class Part:
     """Rows that became known together, by ascending address; columns are added to it."""
 
-    def __init__(self, addresses: Any, table: pa.Table) -> None:
+    def __init__(self, addresses: Addresses, table: pa.Table) -> None:
         self.addresses = addresses
         self.table = table.combine_chunks()
 
@@ -47,7 +53,7 @@ class Part:
             table = table.append_column(field, rows[field.name].combine_chunks())
         self.table = table  # at once: a search may be reading
 
-    def only(self, kept: Any) -> Part:
+    def only(self, kept: Mask) -> Part:
         """The rows where the mask ``kept`` is true."""
         import pyarrow as pa
 
@@ -67,8 +73,8 @@ class Part:
         return Part(self.addresses, table)
 
 
-def light_columns(names: Sequence[str]) -> list[str]:
-    """Of the columns ``names`` those that are always held."""
+def small_columns(names: Sequence[str]) -> list[str]:
+    """Of the columns ``names`` those that are always in memory."""
     return [name for name in names if name not in TEXTS and not is_vector_column(name)]
 
 
@@ -101,25 +107,25 @@ def read(search: Any, columns: Sequence[str], timeout: timedelta | None) -> tupl
     return addresses, rows
 
 
-def taken(table: Any, addresses: Any, columns: Sequence[str], timeout: timedelta | None) -> Any:
+def read_at(table: Any, addresses: Any, columns: Sequence[str], timeout: timedelta | None) -> Any:
     """The rows at ``addresses``, in that order, read from the table."""
     import pyarrow as pa
 
     if not len(addresses):
         fields = [table.schema.field(name) for name in columns]
         return pa.schema(fields).empty_table()
-    search = table.take_row_ids([int(one) for one in addresses])
+    search = table.take_row_ids([int(address) for address in addresses])
     known, rows = read(search, columns, timeout)
-    return rows.take(pa.array(places(known, addresses)))
+    return rows.take(pa.array(positions_in(known, addresses)))
 
 
 def rows_at(addresses: Any, table: pa.Table, wanted: Any) -> pa.Table:
     """Of ``table``, whose rows are at ``addresses``, those at ``wanted``; null where none is."""
-    return gathered(table, places(addresses, wanted))
+    return gather(table, positions_in(addresses, wanted))
 
 
-def gathered(table: pa.Table, at: Any) -> pa.Table:
-    """The rows of ``table`` in the places ``at``, in that order; null where it is -1."""
+def gather(table: pa.Table, at: Any) -> pa.Table:
+    """The rows of ``table`` at the positions ``at``, in that order; null where it is -1."""
     import numpy as np
     import pyarrow as pa
 
@@ -134,7 +140,7 @@ def gathered(table: pa.Table, at: Any) -> pa.Table:
     return pa.concat_tables(runs)
 
 
-def addresses_of(table: Any, timeout: timedelta | None) -> Any:
+def addresses_of(table: Any, timeout: timedelta | None) -> Addresses:
     """Those of all rows, ascending: Lance knows them without reading a file of rows."""
     import numpy as np
 
@@ -149,7 +155,7 @@ def file_of(address: Any) -> Any:
     return address >> np.uint64(32)
 
 
-def places(ascending: Any, wanted: Any) -> Any:
+def positions_in(ascending: NDArray[Any], wanted: NDArray[Any]) -> Positions:
     """Where each of ``wanted`` stands in ``ascending``; -1 where it does not."""
     import numpy as np
 
@@ -159,6 +165,6 @@ def places(ascending: Any, wanted: Any) -> Any:
     return np.where(ascending[at] == wanted, at, -1)
 
 
-def among(wanted: Any, ascending: Any) -> Any:
+def is_in(wanted: NDArray[Any], ascending: NDArray[Any]) -> Mask:
     """Which of ``wanted`` stand in ``ascending``; an array of booleans."""
-    return places(ascending, wanted) >= 0
+    return positions_in(ascending, wanted) >= 0

@@ -169,24 +169,24 @@ class Location:
         if self.folder is None and not self.is_service:
             named = {name.lower() for name in options}
             options |= {name: value for name, value in _PATIENCE.items() if name not in named}
-        given: dict[str, Any] = {"storage_options": options} if options else {}
+        keywords: dict[str, Any] = {"storage_options": options} if options else {}
         if self.is_service:
-            given |= {"api_key": self._key(env), "region": self.settings.region}
+            keywords |= {"api_key": self._key(env), "region": self.settings.region}
             if self.settings.host_override is not None:
-                given["host_override"] = self.settings.host_override
-        return given
+                keywords["host_override"] = self.settings.host_override
+        return keywords
 
     def secrets(self, env: Mapping[str, str] | None = None) -> list[str]:
         """What no message may hold."""
         key = self.settings.api_key
-        held = [*self.settings.storage_options.values(), *([key] if key else [])]
-        found = []
-        for secret in held:
+        configured = [*self.settings.storage_options.values(), *([key] if key else [])]
+        texts = []
+        for secret in configured:
             try:
-                found.append(secret.reveal(env))
+                texts.append(secret.reveal(env))
             except UnavailableError:
                 continue
-        return found
+        return texts
 
     def _key(self, env: Mapping[str, str] | None) -> str:
         if self.settings.api_key is not None:

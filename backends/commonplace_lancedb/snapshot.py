@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from commonplace.plugin import Deadline, StoredDocument
     from commonplace_lancedb.conditions import Condition
     from commonplace_lancedb.head import BuildState
-    from commonplace_lancedb.held import Held
-    from commonplace_lancedb.holding import Holder
+    from commonplace_lancedb.loaded_rows import LoadedRows
+    from commonplace_lancedb.loading import RowLoader
     from commonplace_lancedb.scoring import Candidate
     from commonplace_lancedb.settings import Location
     from commonplace_lancedb.vector_index import Measured
@@ -31,7 +31,7 @@ class Snapshot:
 
     ``counted`` remembers how many chunks hold a token, by build and token; ``documents`` what a
     build holds, by its id; ``loose`` its chunks that no index knows. ``head`` need not be read
-    where it is given. With a ``holder`` rows are looked up in memory, where they fit.
+    where it is given. With a ``loader`` rows are looked up in memory, where they fit.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class Snapshot:
         table: Any,
         location: Location,
         head: Head | None = None,
-        holder: Holder | None = None,
+        loader: RowLoader | None = None,
     ) -> None:
         self._table = table
         self._location = location
@@ -48,9 +48,9 @@ class Snapshot:
         self.documents: dict[int, list[StoredDocument]] = {}
         self.loose: dict[int, list[tuple[Candidate, list[str] | None]] | None] = {}
         self._head = head
-        self._holder = holder
-        # Who could not wait for the rows does not wait for them later in the same search either.
-        self._apart = False
+        self._loader = loader
+        # A search that could not wait for the rows does not wait for them again later.
+        self._gave_up = False
 
     def is_of(self, table: Any) -> bool:
         """Whether ``table`` is at this version."""
@@ -62,9 +62,9 @@ class Snapshot:
         if self._head is not None:
             return self._head
         columns = "revision", "state"
-        held = self.held() if self._holder is not None and self._holder.started else None
-        if held is not None:
-            rows = held.take(held.positions(None, "head"), columns)
+        loaded = self.loaded_rows() if self._loader is not None and self._loader.started else None
+        if loaded is not None:
+            rows = loaded.take(loaded.positions(None, "head"), columns)
         else:
             rows = self._all(f"id = {head_id(self._location.namespace)}", columns)
         if not rows.num_rows:
@@ -86,35 +86,37 @@ class Snapshot:
         namespace = literal(self._location.namespace)
         return f"namespace = {namespace} AND build = {build.id} AND kind = '{kind}'"
 
-    def held(self, columns: Sequence[str] = (), deadline: Deadline | None = None) -> Held | None:
+    def loaded_rows(
+        self, columns: Sequence[str] = (), deadline: Deadline | None = None
+    ) -> LoadedRows | None:
         """The rows of the namespace in memory, with ``columns`` besides the small ones.
 
-        ``None`` where they are not held, or not yet.
+        ``None`` where they are not loaded, or not yet.
         """
-        if self._holder is None or (self._apart and deadline is None):
+        if self._loader is None or (self._gave_up and deadline is None):
             return None
         with translated(self._location, deadline):
-            held = self._holder.of(self._table, self._fits, columns, deadline)
-        self._apart = held is None
-        return held
+            loaded = self._loader.rows_of(self._table, self._fits, columns, deadline)
+        self._gave_up = loaded is None
+        return loaded
 
     def _fits(self) -> bool:
-        """Whether the rows of the namespace are few enough to be held."""
+        """Whether the rows of the namespace are few enough for memory."""
         live, stats = self.head.live, self.stats()
-        if self._holder is None or stats is None or live is None:
+        if self._loader is None or stats is None or live is None:
             return False
         chunks = sum(build.total.chunks for build in self.head.builds)
         size = int(stats["total_bytes"]) * chunks // max(1, int(stats["num_rows"]))
-        return size <= self._holder.most_bytes
+        return size <= self._loader.most_bytes
 
     def rows(
         self, build: BuildState, kind: str, columns: Sequence[str], *conditions: Condition
     ) -> Any:
         """Rows of ``kind`` in ``build`` that pass all ``conditions``, as an Arrow table."""
-        held = self.held()
-        if held is not None:
+        loaded = self.loaded_rows()
+        if loaded is not None:
             with translated(self._location):
-                return held.take(held.positions(build.id, kind, *conditions), columns)
+                return loaded.take(loaded.positions(build.id, kind, *conditions), columns)
         parts = [self.scope(build, kind), *(f"({one.sql})" for one in conditions)]
         return self._all(" AND ".join(parts), columns)
 
@@ -171,10 +173,10 @@ class Snapshot:
         their rows should have gone.
         """
         known = {build.id for build in self.head.builds}
-        held = self.held()
-        if held is not None:
-            there = held.mask(None, "doc") | held.mask(None, "chunk")
-            return sorted(set(held.light("build")[there].tolist()) - known)
+        loaded = self.loaded_rows()
+        if loaded is not None:
+            there = loaded.mask(None, "doc") | loaded.mask(None, "chunk")
+            return sorted(set(loaded.int_column("build")[there].tolist()) - known)
         namespace = literal(self._location.namespace)
         rows = self._all(f"namespace = {namespace} AND kind <> 'head'", ("build",))
         return sorted(set(rows["build"].unique().to_pylist()) - known)

@@ -258,10 +258,10 @@ class LanceStore:
         """The nearest chunks of the live build."""
         deadline.check("the vector search")
         with self._reading(deadline) as (head, snapshot):
-            held = head.spaces.get(space)
-            if snapshot is None or head.live is None or held is None:
+            known = head.spaces.get(space)
+            if snapshot is None or head.live is None or known is None:
                 return Nearest((), exact=True)
-            check_numbers(vector, held.dims)
+            check_numbers(vector, known.dims)
             return nearest(
                 snapshot,
                 head.live,
@@ -276,10 +276,10 @@ class LanceStore:
     def vectors(self, space: str, ids: Collection[ChunkId]) -> Mapping[ChunkId, bytes]:
         """The vectors of ``ids`` in the live build."""
         with self._reading() as (head, snapshot):
-            held = head.spaces.get(space)
-            if snapshot is None or head.live is None or held is None:
+            known = head.spaces.get(space)
+            if snapshot is None or head.live is None or known is None:
                 return {}
-            return reading.vectors_of(snapshot, head.live, held, ids)
+            return reading.vectors_of(snapshot, head.live, known, ids)
 
     def health(self, *, deep: bool = False, counts: bool = True) -> StoreHealth:
         """Counts of the live build; ``deep`` compares its rows with them."""

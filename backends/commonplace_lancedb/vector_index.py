@@ -93,8 +93,8 @@ def index_vectors(table: Any, indexes: Mapping[str, Any], least: int, *, measure
         known, there = measured_of(field), field.name in indexes
         if there and not measures:
             continue
-        held = f"{epoch_column(field.name.removeprefix('v_'))} IS NOT NULL"
-        rows = table.count_rows(held)
+        condition = f"{epoch_column(field.name.removeprefix('v_'))} IS NOT NULL"
+        rows = table.count_rows(condition)
         if rows < least or (there and known is not None and rows < _GROWTH * known.rows):
             continue
         # RaBitQ's codes are small, of whole bytes, and coarse: where they do not do, whole vectors.
@@ -103,7 +103,7 @@ def index_vectors(table: Any, indexes: Mapping[str, Any], least: int, *, measure
             _build(table, field.name, kind)
             if not measures:
                 break
-            known = _measure(table, field.name, held, rows)
+            known = _measure(table, field.name, condition, rows)
             table.update_field_metadata(
                 {"path": field.name, "metadata": {_KEY.decode(): known.text}}
             )
@@ -117,17 +117,17 @@ def _build(table: Any, column: str, kind: str) -> None:
     table.create_index(column, config=getattr(index, kind)(distance_type="dot"), replace=True)
 
 
-def _measure(table: Any, column: str, held: str, rows: int) -> Measured:
+def _measure(table: Any, column: str, condition: str, rows: int) -> Measured:
     """The fewest parts that find enough, and the fewest whole vectors; or the most that are tried.
 
     The most come first: where they do not find enough, as few queries as possible were asked, each
     of which may be hundreds of requests to a bucket.
     """
-    queries = _queries(table, column, held, rows)
-    enough = _least_scores(table, column, held, queries, rows)
+    queries = _queries(table, column, condition, rows)
+    enough = _least_scores(table, column, condition, queries, rows)
 
     def measured(probes: int, refined: int) -> Measured:
-        recall = _recall(table, column, held, queries, enough, probes, refined)
+        recall = _recall(table, column, condition, queries, enough, probes, refined)
         return Measured(probes, recall, rows, refined)
 
     best = measured(_PROBES[-1], _REFINED[-1])
@@ -140,27 +140,27 @@ def _measure(table: Any, column: str, held: str, rows: int) -> Measured:
 
 
 def _recall(
-    table: Any, column: str, held: str, queries: Any, enough: Any, probes: int, refined: int
+    table: Any, column: str, condition: str, queries: Any, enough: Any, probes: int, refined: int
 ) -> float:
     import numpy as np
 
     found = 0
     for query, least in zip(queries, enough, strict=True):
         search = table.search(query, vector_column_name=column).distance_type("dot")
-        search = search.where(held, prefilter=True).nprobes(probes).refine_factor(refined)
+        search = search.where(condition, prefilter=True).nprobes(probes).refine_factor(refined)
         got = search.limit(CANDIDATES).select([column, "_distance"]).to_arrow()
         scores = _matrix(got[column].combine_chunks(), len(query)) @ query
         found += min(_NEAREST, int(np.count_nonzero(scores >= least - _TIE)))
     return found / (_NEAREST * len(queries))
 
 
-def _queries(table: Any, column: str, held: str, rows: int) -> Any:
+def _queries(table: Any, column: str, condition: str, rows: int) -> Any:
     """Unit vectors between two of the table: a question is like some notes, and equal to none."""
     import numpy as np
 
     step, at = max(1, rows // (2 * _QUERIES)), 0
     vectors = []
-    for batch in _batches(table, column, held, rows):
+    for batch in _batches(table, column, condition, rows):
         here = _matrix(batch[column], batch[column].type.list_size)
         vectors += [here[n] for n in range(-at % step, len(here), step)]
         at += len(here)
@@ -170,17 +170,17 @@ def _queries(table: Any, column: str, held: str, rows: int) -> Any:
     return between[lengths[:, 0] > 0] / lengths[lengths[:, 0] > 0]
 
 
-def _batches(table: Any, column: str, held: str, rows: int) -> Any:
+def _batches(table: Any, column: str, condition: str, rows: int) -> Any:
     """All vectors, some thousand at a time."""
-    return table.search().where(held).select([column]).limit(rows).to_batches()
+    return table.search().where(condition).select([column]).limit(rows).to_batches()
 
 
-def _least_scores(table: Any, column: str, held: str, queries: Any, rows: int) -> Any:
+def _least_scores(table: Any, column: str, condition: str, queries: Any, rows: int) -> Any:
     """The inner product of the tenth nearest vector with each query, from one pass over all."""
     import numpy as np
 
     best = np.full((len(queries), 0), -np.inf)
-    for batch in _batches(table, column, held, rows):
+    for batch in _batches(table, column, condition, rows):
         products = queries @ _matrix(batch[column], queries.shape[1]).T
         best = np.concatenate([best, products], axis=1)
         if best.shape[1] > _NEAREST:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from commonplace.plugin import Deadline, Where
     from commonplace_lancedb.database import Database
     from commonplace_lancedb.head import BuildState, Head
-    from commonplace_lancedb.held import Held
+    from commonplace_lancedb.loaded_rows import LoadedRows
     from commonplace_lancedb.snapshot import Snapshot
 
 
@@ -69,16 +69,16 @@ def attached(
     import pyarrow as pa
 
     space = space_for(head, name, dims)
-    given = Among("digest", sorted(new))
-    known = set(snapshot.rows(build, "chunk", ("digest",), given)["digest"].to_pylist())
+    with_digest = Among("digest", sorted(new))
+    known = set(snapshot.rows(build, "chunk", ("digest",), with_digest)["digest"].to_pylist())
     if not known:
         return None
     epochs = epoch_column(space.column)
-    given = Among("digest", sorted(known))
+    with_digest = Among("digest", sorted(known))
     found = []
     after = evolve(head, spaces={**head.spaces, name: space})
     for one in head.builds:
-        rows = snapshot.rows(one, "chunk", snapshot.columns, given)
+        rows = snapshot.rows(one, "chunk", snapshot.columns, with_digest)
         covered = sum(epoch == space.epoch for epoch in rows[epochs].to_pylist())
         grown = next(state for state in after.builds if state.id == one.id)
         after = after.with_build(grown.covering(name, rows.num_rows - covered))
@@ -101,9 +101,9 @@ def carried(snapshot: Snapshot, head: Head, digests: Collection[str]) -> Any:
     columns = ["digest"]
     for space in head.spaces.values():
         columns += [vector_column(space.column), epoch_column(space.column)]
-    given = Among("digest", sorted(digests))
+    with_digest = Among("digest", sorted(digests))
     return pa.concat_tables(
-        [snapshot.rows(build, "chunk", columns, given) for build in head.builds]
+        [snapshot.rows(build, "chunk", columns, with_digest) for build in head.builds]
     )
 
 
@@ -177,9 +177,9 @@ def nearest(
         return Nearest((), exact=True)
     query = np.frombuffer(vector, "<f4").astype(np.float32)
     column = vector_column(space.column)
-    held = snapshot.held((*TEXTS, column), deadline)
-    if held is not None:
-        rows = _in_memory(held, build, space, query, where)
+    loaded = snapshot.loaded_rows((*TEXTS, column), deadline)
+    if loaded is not None:
+        rows = _in_memory(loaded, build, space, query, where)
         return _every(rows, query, column, limit, covered, deadline)
     condition = condition_of(snapshot, build, where)
     if condition is None:
@@ -233,28 +233,28 @@ def _every(
 
 
 def _in_memory(
-    held: Held, build: BuildState, space: Space, query: Any, where: Where
+    loaded: LoadedRows, build: BuildState, space: Space, query: Any, where: Where
 ) -> Callable[[int], pa.Table]:
     """Gives as many of the nearest rows as it is asked for, by the vectors in memory."""
     import numpy as np
     import pyarrow as pa
 
     column = vector_column(space.column)
-    positions = held.positions(build.id, "chunk", Marked(space))
+    positions = loaded.positions(build.id, "chunk", Marked(space))
     if not is_open(where):
-        places = held.positions(build.id, "doc")
-        names = [n for n in ("source", "path", "day", "tags") if held.has((n,))]
-        values = held.take(places, names).to_pydict()
+        documents = loaded.positions(build.id, "doc")
+        names = [n for n in ("source", "path", "day", "tags") if loaded.has((n,))]
+        values = loaded.take(documents, names).to_pydict()
         kept = list(map(passing(where), *(values[name] for name in names)))
-        ids = held.light("id")[places[np.asarray(kept, bool)]]
-        positions = positions[np.isin(held.light("doc")[positions], ids)]
-    products = held.products(column, query)[positions]
+        ids = loaded.int_column("id")[documents[np.asarray(kept, bool)]]
+        positions = positions[np.isin(loaded.int_column("doc")[positions], ids)]
+    products = loaded.products(column, query)[positions]
 
     def rows(wanted: int) -> pa.Table:
         best = np.arange(len(products))
         if wanted < len(products):
             best = np.argpartition(-products, wanted - 1)[:wanted]
-        table = held.take(positions[best], (*CHUNK, "position", column))
+        table = loaded.take(positions[best], (*CHUNK, "position", column))
         return table.append_column("_distance", pa.array(1.0 - products[best], pa.float32()))
 
     return rows
@@ -274,10 +274,10 @@ def _scored(
     deadline.check("the vector search")
     flat = rows[column].combine_chunks().flatten().to_numpy(zero_copy_only=False)
     vectors = flat.astype(np.float64).reshape(rows.num_rows, -1)
-    asked = query.astype(np.float64)
+    wanted = query.astype(np.float64)
     # Row by row in one order, not as a matrix product: equal vectors have to score the same.
-    products = (vectors * asked).sum(axis=1)
-    lengths = np.sqrt((vectors * vectors).sum(axis=1)) * np.sqrt((asked * asked).sum())
+    products = (vectors * wanted).sum(axis=1)
+    lengths = np.sqrt((vectors * vectors).sum(axis=1)) * np.sqrt((wanted * wanted).sum())
     cosines = np.divide(products, lengths, out=np.zeros_like(products), where=lengths > 0)
     keys = zip(
         (-np.clip(cosines, -1.0, 1.0)).tolist(),

@@ -114,8 +114,8 @@ def written(
         if row["kind"] == "doc":
             after = after.counting(text_out(row["source"]), _counts(row))
     for name, space in head.spaces.items():
-        held = sum(row[epoch_column(space.column)] == space.epoch for row in chunks)
-        after = after.covering(name, -held)
+        with_vector = sum(row[epoch_column(space.column)] == space.epoch for row in chunks)
+        after = after.covering(name, -with_vector)
     # To delete in the commit that inserts, Lance would have to read the ids of the whole table.
     dead = [{"id": row["id"], "kind": "dead"} for row in (*gone, *chunks)]
     table = pa.Table.from_pylist([*fresh, *touched, *dead], schema=snapshot.schema())

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from commonplace.plugin import TermCounts, has_unspaced, newest_first
+from commonplace.plugin import NamedTuple, TermCounts, has_unspaced, newest_first
 from commonplace_sqlite.pruning import best_by_rarer
 from commonplace_sqlite.rows import ids_in, indexable, text_in, text_out
 from commonplace_sqlite.schema import of_build
@@ -32,31 +31,35 @@ def keyword(
     query: KeywordQuery,
     where: Where,
     limit: int,
-    counts: Counts | None = None,
-) -> list[tuple[int, float]]:
-    """The best ``limit`` matches and their scores, best first; ``counts`` as in :func:`best`."""
+    counts: QueryCounts | None = None,
+) -> Ranked:
+    """The best ``limit`` matches with scores above 0, best first; ``counts`` then has each of them.
+
+    A store that counts finds candidates by the tokens that tell most, where they find enough.
+    """
     should = cleaned(query.terms)
-    must = [tokens for one in query.must if (tokens := cleaned(one))]
-    must_not = [tokens for one in query.must_not if (tokens := cleaned(one))]
+    must = [tokens for phrase_ in query.must if (tokens := cleaned(phrase_))]
+    must_not = [tokens for phrase_ in query.must_not if (tokens := cleaned(phrase_))]
     if not should or limit < 1:
         return []
-    restriction = restriction_of(connection, live.id, where)
-    clauses = [restriction]
+    clauses = [restriction_of(connection, live.id, where)]
     if must:
         clauses.append((_AMONG, (" AND ".join(map(phrase, must)),)))
     if must_not:
         clauses.append((_NOT_AMONG, (" OR ".join(map(phrase, must_not)),)))
     common = common_terms(connection, live, should) if live.counted else {}
-    ask = partial(best, connection, live, common, clauses, limit, counts)
+    ranking = _Ranking(connection, live, common, clauses, limit, counts)
     if counts is not None:
         # These choose who is counted, and so who gets a second score.
         telling = cleaned(() if query.weighed else query.selective) or should
-        telling = [one for one in telling if common.get(one, 0) <= _most_holders(one, live.chunks)]
+        telling = [
+            token for token in telling if common.get(token, 0) <= _most_holders(token, live.chunks)
+        ]
         if telling and len(telling) < len(should):
-            ranked = ask(telling)
+            ranked = ranking.best_by(telling)
             if len(ranked) == limit:
                 return ranked
-    return ask(should)
+    return ranking.best_by(should)
 
 
 def _most_holders(token: str, chunks: int) -> float:
@@ -123,121 +126,133 @@ def phrase(tokens: Sequence[str]) -> str:
 
 def any_of(tokens: Sequence[str], others: Sequence[str] = ()) -> str:
     """At least one of ``tokens``, and of ``others`` if any; FTS5 counts a repeated token twice."""
-    some = " OR ".join(phrase((token,)) for token in tokens)
-    return f"({some}) AND ({any_of(others)})" if others else some
+    expression = " OR ".join(phrase((token,)) for token in tokens)
+    return f"({expression}) AND ({any_of(others)})" if others else expression
 
 
-def best(
-    connection: apsw.Connection,
-    live: LiveBuild,
-    common: Mapping[str, int],
-    clauses: Sequence[Clause],
-    limit: int,
-    counts: Counts | None,
-    tokens: Sequence[str],
-) -> Ranked:
-    """The best ``limit`` rows by ``tokens``, with scores above 0; ties as in :func:`in_order`.
+class _Ranking(NamedTuple):
+    """What the statements of one keyword query share. ``common`` is as in :func:`common_terms`."""
 
-    ``counts`` has each of these rows afterwards.
-    ``common`` is as :func:`common_terms` gives it.
-    """
-    best_of = partial(_best_of, connection, live.id, clauses, limit)
-    known = {token: common[token] for token in tokens if token in common}
-    pruned = best_by_rarer(tokens, live.chunks, known, limit, best_of) if known else None
-    if pruned is not None:
-        rows, held = pruned
-    else:
-        # SQLite asks for the counts of each row that is among the best when it is met: of many
-        # matches these are few.
-        at_once = (
-            counts is not None and counts.matches > limit * _COUNTED_APART and counts.expect(tokens)
-        )
-        rows, held = best_of(tokens, (), at_once=at_once), [*tokens]
-    ranked = in_order(connection, live.id, rows, limit)
-    if counts is not None:
-        counts.add(live.id, [id_ for id_, _ in ranked], held)
-    return ranked
+    connection: apsw.Connection
+    live: LiveBuild
+    common: Mapping[str, int]
+    clauses: Sequence[Clause]
+    limit: int
+    counts: QueryCounts | None
 
+    def best_by(self, tokens: Sequence[str]) -> Ranked:
+        """The best ``limit`` rows by ``tokens``; ties as in :func:`in_order`."""
+        counts = self.counts
+        known = {token: self.common[token] for token in tokens if token in self.common}
+        chunks, limit = self.live.chunks, self.limit
+        pruned = best_by_rarer(tokens, chunks, known, limit, self.rows_with) if known else None
+        if pruned is not None:
+            rows, in_each = pruned
+        else:
+            # SQLite calls ``term_counts`` for each row that is among the best when it is met: of
+            # many matches these are few.
+            many = counts is not None and counts.matches > limit * _COUNTED_APART
+            at_once = counts if counts is not None and many and counts.all_in(tokens) else None
+            rows, in_each = self.rows_with(tokens, (), at_once), [*tokens]
+        ranked = in_order(self.connection, self.live.id, rows, limit)
+        if counts is not None:
+            counts.count_rest(self.live.id, [id_ for id_, _ in ranked], in_each)
+        return ranked
 
-def _best_of(
-    connection: apsw.Connection,
-    build: int,
-    clauses: Sequence[Clause],
-    limit: int,
-    tokens: Sequence[str],
-    others: Sequence[str],
-    *,
-    at_once: bool = False,
-) -> Ranked:
-    """The best rows with one of ``tokens``, and one of ``others`` if any; all equals of the last.
+    def rows_with(
+        self, tokens: Sequence[str], others: Sequence[str], counts: QueryCounts | None = None
+    ) -> Ranked:
+        """The best rows with one of ``tokens`` and of ``others``, if any; all equals of the last.
 
-    With ``at_once`` they are counted.
-    """
-    conditions = "".join(clause for clause, _ in clauses)
-    values = any_of(tokens, others), *(value for _, some in clauses for value in some)
-    sql = _BEST.replace("<counts>", ", term_counts(fts_<n>)" if at_once else "")
-    sql = of_build(sql.replace("<clauses>", conditions), build)
-    rows: Any = connection.execute(sql, (*values, limit + _MORE)).fetchall()
-    if len(rows) == limit + _MORE and rows[-1][1] == rows[limit - 1][1]:
-        # Day, source, path and position decide between ties, so all of them are needed.
-        sql = of_build(_NOT_WORSE.replace("<clauses>", conditions), build)
-        rows = connection.execute(sql, (*values, rows[-1][1])).fetchall()
-    # In whatever order FTS5 adds up what terms weigh, equals are equals.
-    return [
-        (row[0], round(-row[1], _DECIMALS if row[1] < -1 else _DECIMALS_BELOW_1)) for row in rows
-    ]
-
-
-class Counts:
-    """How often the rows that SQLite ranks on one connection have the tokens of a query.
-
-    ``rows`` are filled by ``term_counts``, by chunk, with the tokens of the statement that it is
-    in. What a chunk has in ``extra`` counts 0.4. ``average`` is the mean length of all chunks.
-    """
-
-    def __init__(self, connection: apsw.Connection) -> None:
-        self.rows: dict[int, TermCounts] = {}
-        self._connection = connection
-        self.begin((), (), 0)
-        connection.register_fts5_function("term_counts", self._count)
-
-    def begin(self, tokens: Collection[str], wanted: Collection[str], matches: int) -> None:
-        """Forget all, for a query of ``tokens``, of which those in ``wanted`` are to be counted.
-
-        ``matches`` is how many rows hold any of them, at the most.
+        ``counts`` counts them, where it is given.
         """
+        build, limit = self.live.id, self.limit
+        conditions = "".join(clause for clause, _ in self.clauses)
+        values = any_of(tokens, others), *(value for _, some in self.clauses for value in some)
+        sql = _BEST.replace("<counts>", ", term_counts(fts_<n>)" if counts is not None else "")
+        sql = of_build(sql.replace("<clauses>", conditions), build)
+        if counts is not None:
+            counts.begin_statement(tokens)
+        rows: Any = self.connection.execute(sql, (*values, limit + _MORE)).fetchall()
+        if len(rows) == limit + _MORE and rows[-1][1] == rows[limit - 1][1]:
+            # Day, source, path and position decide between ties, so all of them are needed.
+            sql = of_build(_NOT_WORSE.replace("<clauses>", conditions), build)
+            rows = self.connection.execute(sql, (*values, rows[-1][1])).fetchall()
+        # In whatever order FTS5 adds up what terms weigh, equals are equals.
+        return [
+            (row[0], round(-row[1], _DECIMALS if row[1] < -1 else _DECIMALS_BELOW_1))
+            for row in rows
+        ]
+
+
+class QueryCounts:
+    """How often rows have the tokens of one query, of which those in ``wanted`` are to be counted.
+
+    The FTS5 function ``term_counts`` fills ``rows``, by chunk, with the tokens of the ``statement``
+    that calls it; those in ``extra`` count 0.4. ``average`` is the mean length of all chunks, and
+    ``matches`` how many rows hold any of the tokens, at the most.
+    """
+
+    def __init__(
+        self,
+        connection: apsw.Connection,
+        tokens: Collection[str],
+        wanted: Collection[str],
+        matches: int,
+    ) -> None:
+        self.rows: dict[int, TermCounts] = {}
+        self.average = 0.0
+        self.matches = matches
+        self.statement: list[str] = []
+        self._connection = connection
         self._names = {indexable(token): token for token in tokens}
         self._wanted = [*dict.fromkeys(map(indexable, filter(None, wanted)))]
-        self.matches, self.average = matches, 0.0
-        self.rows.clear()
 
-    def expect(self, tokens: Sequence[str]) -> bool:
-        """Take the next statement to be of ``tokens``; says whether all is counted by that."""
-        self._phrases = [self._names[token] for token in tokens]
+    def all_in(self, tokens: Sequence[str]) -> bool:
+        """Whether a statement of ``tokens`` counts all that is wanted."""
         return frozenset(tokens).issuperset(self._wanted)
 
-    def add(self, build: int, ids: Sequence[int], held: Sequence[str]) -> None:
-        """Count in those of the rows ``ids`` that are not yet; each has one of ``held``."""
-        rarer = [*dict.fromkeys(held)]
+    def begin_statement(self, tokens: Sequence[str]) -> None:
+        """Take the phrases of the statement that is run next to be ``tokens``."""
+        self.statement = [self._names[token] for token in tokens]
+
+    def count_rest(self, build: int, ids: Sequence[int], in_each: Sequence[str]) -> None:
+        """Count in those of the rows ``ids`` that are not yet; each has one of ``in_each``."""
+        rarer = [*dict.fromkeys(in_each)]
         others = [token for token in self._wanted if token not in rarer]
         # First what has others, too: so no row is looked at that has none of the rarer ones.
         for beside in (others, []) if others else ([],):
             if left := [id_ for id_ in ids if id_ not in self.rows]:
-                self._phrases = [self._names[token] for token in (*rarer, *beside)]
+                self.begin_statement((*rarer, *beside))
                 values = any_of(rarer, beside), ids_in(left)
                 self._connection.execute(of_build(_COUNTED, build), values).fetchall()
 
+
+class TermCounter:
+    """The FTS5 function ``term_counts`` of one connection; registering it reads the file."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self.connection = connection
+        self._counts = QueryCounts(connection, (), (), 0)
+        connection.register_fts5_function("term_counts", self._count)
+
+    def begin(self, tokens: Collection[str], wanted: Collection[str], matches: int) -> QueryCounts:
+        """The counts of a new query, which ``term_counts`` fills from now on."""
+        self._counts = QueryCounts(self.connection, tokens, wanted, matches)
+        return self._counts
+
     def _count(self, api: apsw.FTS5ExtensionApi, *_: object) -> None:
         # Called for several times as many rows as are kept, each of which has few of the phrases.
-        if not self.rows:
-            self.average = api.column_total_size() / api.row_count
-        columns, locations, names = api.phrase_columns, api.phrase_locations, self._phrases
+        query = self._counts
+        if not query.rows:
+            query.average = api.column_total_size() / api.row_count
+        columns, locations, names = api.phrase_columns, api.phrase_locations, query.statement
         counts: dict[str, float] = {}
         for number in range(api.phrase_count):
             if columns(number):
                 body, head, extra = locations(number)
                 counts[names[number]] = len(body) + len(head) + 0.4 * len(extra)
-        self.rows[api.rowid] = TermCounts(counts, api.column_size())
+        query.rows[api.rowid] = TermCounts(counts, api.column_size())
 
 
 def in_order(connection: apsw.Connection, build: int, ranked: Ranked, limit: int) -> Ranked:
@@ -246,7 +261,7 @@ def in_order(connection: apsw.Connection, build: int, ranked: Ranked, limit: int
     # Only rows that can still be among them: looking up the rest would be wasted.
     while len(ranked) > limit and ranked[-1][1] < ranked[limit - 1][1]:
         ranked.pop()
-    tied = {one for (_, one), (_, next_one) in pairwise(ranked) if one == next_one}
+    tied = {score for (_, score), (_, following) in pairwise(ranked) if score == following}
     if not tied:
         return ranked
     ids = ids_in(id_ for id_, score in ranked if score in tied)
@@ -333,8 +348,8 @@ def _matching(connection: apsw.Connection, build: int, where: Where, others: Cla
     conditions = [condition] if condition else []
     beginnings = [_beginning(pattern) for pattern in patterns]
     if beginnings and all(beginnings):
-        some = " OR ".join("substr(path, 1, ?) = ?" for _ in beginnings)
-        conditions.append(f"({some} OR typeof(path) = 'blob')")
+        begin_so = " OR ".join("substr(path, 1, ?) = ?" for _ in beginnings)
+        conditions.append(f"({begin_so} OR typeof(path) = 'blob')")
         values += tuple(value for text in beginnings for value in (len(text), text))
     sql = _filled(_PATHS, build, " AND ".join(conditions) or "TRUE")
     rows: Any = connection.execute(sql, values)

@@ -22,12 +22,12 @@ _MOST_PER_WEIGHT = 2.2
 """FTS5's BM25 of a term stays below k1 + 1 times its weight, however often a row contains it."""
 
 _WORTH_IT, _LEAST_FOUND = 0.1, 6_000
-"""Common terms in fewer of the chunks than this, in all, cost less than finding out: a share, and
-a number.
+"""Where common terms have fewer matches than this, in all, scoring them costs less than pruning: a
+share of the chunks, and a number.
 """
 
 _WORTH_TRYING = 3
-"""How much more frequent the others have to be than the rarest term, where all are common."""
+"""How many times as many matches all common terms must have as the rarer ones among them."""
 
 
 def best_by_rarer(
@@ -35,51 +35,55 @@ def best_by_rarer(
     chunks: int,
     common: Mapping[str, int],
     limit: int,
-    best_of: Callable[[Sequence[str], Sequence[str]], Ranked],
+    rows_with: Callable[[Sequence[str], Sequence[str]], Ranked],
 ) -> tuple[Ranked, list[str]] | None:
     """The best ``limit`` rows, and those of ``tokens`` of which each has one; ``None``: maybe all.
 
-    ``common`` are those that many of the ``chunks`` hold, and at least how many. ``best_of`` gives
-    the best rows, best first and with all that equal the last one wanted, that have one of some
-    tokens, and one of others if there are others: by the scores of all of these.
+    ``common`` are those that many of the ``chunks`` hold, and at least how many. ``rows_with``
+    finds the best rows that have one of some tokens, and one of others if there are others, by the
+    scores of all of these: best first, with all that equal the last one wanted.
     """
-    every = sum(common.values())
-    if every < max(chunks * _WORTH_IT, _LEAST_FOUND):
+    matches_of_common = sum(common.values())
+    if matches_of_common < max(chunks * _WORTH_IT, _LEAST_FOUND):
         return None
     # From the rarest on; terms that are not common first.
     order = sorted(set(tokens), key=lambda token: common.get(token, 0))
-    first = max(len(order) - len(common), 1)
 
-    def most_of(some: Sequence[str]) -> float:
-        return sum(_most(chunks, common[token]) * tokens.count(token) for token in some)
+    def most_added(begin: int, end: int | None = None) -> float:
+        """The most that the terms of ``order`` from ``begin`` to ``end`` add to a score."""
+        return sum(_most(chunks, common[term]) * tokens.count(term) for term in order[begin:end])
 
-    def best_within(begin: int, end: int, lowest: float = 0.0) -> Ranked:
-        rarer, others = frozenset(order[begin:end]), frozenset(order[end:])
-        some = [token for token in tokens if token in rarer]
-        alone = best_of(some, ()) if not lowest or most_of(order[begin:end]) > lowest else []
-        # What has one of the others, too, and is not among the best of these, scores less than they
+    def rows_in_range(begin: int, end: int, lowest: float = 0.0) -> Ranked:
+        """The best rows with a term of ``order[begin:end]``, by these and those after them."""
+        rarer, rest = frozenset(order[begin:end]), frozenset(order[end:])
+        chosen = [token for token in tokens if token in rarer]
+        alone = rows_with(chosen, ()) if not lowest or most_added(begin, end) > lowest else []
+        # A row with one of the rest, too, that is not among the best of these scores less than they
         # do, and by the rarer ones alone yet less.
-        beside = best_of(some, [token for token in tokens if token in others])
-        return list({**dict(alone), **dict(beside)}.items())
+        with_rest = rows_with(chosen, [token for token in tokens if token in rest])
+        return list({**dict(alone), **dict(with_rest)}.items())
 
+    # The fewest of the rarest terms that find enough rows.
+    first = max(len(order) - len(common), 1)
+    step = 1
     rows: Ranked = []
-    more = 1
     while len(rows) < limit:
-        cost = sum(common.get(token, 0) for token in order[:first])
-        if first == len(order) or cost * _WORTH_TRYING > every:
+        cost = sum(common.get(term, 0) for term in order[:first])
+        if first == len(order) or cost * _WORTH_TRYING > matches_of_common:
             return None
-        rows = best_within(0, first)
+        rows = rows_in_range(0, first)
         if len(rows) < limit:  # doubled: where filters let few rows pass, many terms are needed
-            first, more = min(first + more, len(order)), more * 2
+            first, step = min(first + step, len(order)), step * 2
+    # As many terms more as it takes for the rest to add no better row.
     lowest = sorted(score for _, score in rows)[-limit]
     end = first
-    while most_of(order[end:]) > lowest:
+    while most_added(end) > lowest:
         end += 1
         if end == len(order):
             return None
     if end > first:
         # What has one of the first, too, is known already, or not among the best.
-        rows = list({**dict(best_within(first, end, lowest)), **dict(rows)}.items())
+        rows = list({**dict(rows_in_range(first, end, lowest)), **dict(rows)}.items())
     return rows, order[:end]
 
 

@@ -51,8 +51,8 @@ def holds(
         return False
     for (source, fingerprint), stamps in documents.items():
         values = text_in(source), text_in(fingerprint)
-        held: Any = connection.execute(of_build(_STAMPS, build), values).fetchall()
-        if dict(held) != stamps:
+        stored: Any = connection.execute(of_build(_STAMPS, build), values).fetchall()
+        if dict(stored) != stamps:
             return False
     return True
 

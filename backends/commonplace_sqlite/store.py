@@ -32,7 +32,7 @@ if TYPE_CHECKING:
         StoredDocument,
         Where,
     )
-    from commonplace_sqlite.keyword import Counts
+    from commonplace_sqlite.keyword import TermCounter
     from commonplace_sqlite.vectors.searching import VectorSearch
 
 
@@ -64,7 +64,7 @@ class SqliteStore:
         self._written = 0
         self._extension = vectors, vector_extension
         self._search = search
-        self._counted: tuple[apsw.Connection, Counts] | None = None
+        self._term_counter: TermCounter | None = None
 
     @contextmanager
     def writer(self, *, wait: float) -> Iterator[None]:
@@ -143,10 +143,11 @@ class SqliteStore:
             from commonplace_sqlite.keyword import holders_of, keyword
 
             holders = holders_of(connection, live, query.terms)
-            counts = None if query.plain else self._counts_of(connection)
-            if counts is not None:
+            counts = None
+            if not query.plain:
                 wanted = weighing(query.terms, live.chunks, holders)
-                counts.begin(query.terms, wanted, sum(holders.values()))
+                counter = self._counter_of(connection)
+                counts = counter.begin(query.terms, wanted, sum(holders.values()))
             ranked = keyword(connection, live, query, where, limit, counts)
             return KeywordMatches(
                 rows.found(connection, live.id, ranked),
@@ -231,7 +232,7 @@ class SqliteStore:
         from commonplace_sqlite import checking
 
         database, path = self._database, self._database.path
-        held: tuple[tuple[str, int, int], ...] = ()
+        by_source: tuple[tuple[str, int, int], ...] = ()
         problems: tuple[checking.Problem, ...] = ()
         has_spaces = False
         with database.reading() as connection:
@@ -241,10 +242,10 @@ class SqliteStore:
             if connection is not None and live is not None:
                 # Damage is among the problems already, and would end the report here.
                 with suppress(*(DAMAGE if problems else ())):
-                    held = checking.counts_by_source(connection, live.id) if counts else ()
+                    by_source = checking.counts_by_source(connection, live.id) if counts else ()
                 has_spaces = schema.has_spaces(connection)
-        documents = sum(documents for _, documents, _ in held)
-        chunks = sum(chunks for _, _, chunks in held)
+        documents = sum(documents for _, documents, _ in by_source)
+        chunks = sum(chunks for _, _, chunks in by_source)
         findings: tuple[Finding, ...] = ()
         if deep and not database.in_memory:
             findings = tuple(
@@ -275,8 +276,8 @@ class SqliteStore:
             chunks=chunks,
             size=sum(map(size_of, files)),
             writable=database.writable,
-            documents_by_source=tuple((source, documents) for source, documents, _ in held),
-            chunks_by_source=tuple((source, chunks) for source, _, chunks in held),
+            documents_by_source=tuple((source, documents) for source, documents, _ in by_source),
+            chunks_by_source=tuple((source, chunks) for source, _, chunks in by_source),
             notices=tuple(notices),
             problems=tuple(problem.line for problem in problems),
             findings=findings,
@@ -286,7 +287,7 @@ class SqliteStore:
     def close(self) -> None:
         """Let go of the file."""
         self._database.close()  # waits for the search that uses the others
-        self._search = self._counted = None
+        self._search = self._term_counter = None
 
     @contextmanager
     def _live(
@@ -297,12 +298,12 @@ class SqliteStore:
             live = schema.live_build(connection)
             yield None if connection is None or live is None else (connection, live)
 
-    def _counts_of(self, connection: apsw.Connection) -> Counts:
-        from commonplace_sqlite.keyword import Counts
+    def _counter_of(self, connection: apsw.Connection) -> TermCounter:
+        from commonplace_sqlite.keyword import TermCounter
 
-        if self._counted is None or self._counted[0] is not connection:
-            self._counted = connection, Counts(connection)  # which reads the file
-        return self._counted[1]
+        if self._term_counter is None or self._term_counter.connection is not connection:
+            self._term_counter = TermCounter(connection)
+        return self._term_counter
 
     def _vector_search(self) -> VectorSearch:
         from commonplace_sqlite.vectors.searching import VectorSearch

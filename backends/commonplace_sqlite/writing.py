@@ -168,17 +168,17 @@ def _write_document(
     known: Known | None,
 ) -> int:
     """The id of the document, which is new, or keeps the id it had."""
-    given = put.digest, put.stamp, put.resume
-    stored = tuple(map(text_in, given))
+    facts = put.digest, put.stamp, put.resume
+    stored = tuple(map(text_in, facts))
     if isinstance(put, AppendDocument):
         assert known is not None, "the document to append to was found"
         size = put.keep + len(put.chunks)
-        row = (*stored, stored == given, put.day, size, known[0])
+        row = (*stored, stored == facts, put.day, size, known[0])
         connection.execute(of_build(_APPEND, build), row)
         return known[0]
     names = put.source, put.path, put.fingerprint
     named = tuple(map(text_in, names))
-    plain = named == names and stored == given
+    plain = named == names and stored == facts
     id_ = known[0] if known is not None else None
     size, tags = len(put.chunks), tags_in(put.tags)
     row = (id_, *named, put.trust, *stored, plain, put.day, size, tags)

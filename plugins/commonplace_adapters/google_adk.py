@@ -75,8 +75,8 @@ class MemoryService(BaseMemoryService):
         if self._writer_of is None:
             raise NotImplementedError("this memory service has no writer")
         writer = self._writer_of(app_name, user_id)
-        said = [(one.author, _text(one.content)) for one in given]
-        texts = [f"{author}: {text}" if author else text for author, text in said if text]
+        messages = [(one.author, _text(one.content)) for one in given]
+        texts = [f"{author}: {text}" if author else text for author, text in messages if text]
         await asyncio.to_thread(remember_all, writer, texts, why)
 
 

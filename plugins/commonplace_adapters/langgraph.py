@@ -44,9 +44,9 @@ class NotesStore(BaseStore):
 
         Raises what ``MemoryTools.search`` and ``read`` do, and ``Writer.change``.
         """
-        asked = list(ops)
-        answers = [None if isinstance(op, PutOp) else self._answer(op) for op in asked]
-        puts = {(op.namespace, op.key): op for op in asked if isinstance(op, PutOp)}
+        operations = list(ops)
+        answers = [None if isinstance(op, PutOp) else self._answer(op) for op in operations]
+        puts = {(op.namespace, op.key): op for op in operations if isinstance(op, PutOp)}
         for op in puts.values():
             if op.namespace not in self._writers:
                 raise NotImplementedError(f"this store has no writer for {op.namespace}")
@@ -58,16 +58,16 @@ class NotesStore(BaseStore):
         return await asyncio.to_thread(self.batch, list(ops))
 
     def _answer(self, op: Any) -> Any:
-        held = InMemoryStore()  # LangGraph's own: it knows how names and filters match
+        candidates = InMemoryStore()  # LangGraph's own: it knows how names and filters match
         scores: dict[Any, float | None] = {}
         for namespace, tools in self._memories.items():
             for key, value, score in _candidates(tools, namespace, op):
                 if (namespace, key) not in scores:
-                    held.put(namespace, key, value)
+                    candidates.put(namespace, key, value)
                     scores[namespace, key] = score
         if not isinstance(op, SearchOp):
-            return held.batch([op])[0]
-        items: Any = held.batch([op._replace(query=None, limit=1_000_000, offset=0)])[0]
+            return candidates.batch([op])[0]
+        items: Any = candidates.batch([op._replace(query=None, limit=1_000_000, offset=0)])[0]
         for item in items:
             item.score = scores[item.namespace, item.key]
         items.sort(key=lambda item: -(item.score or 0))

@@ -65,14 +65,14 @@ def search_items(tools: MemoryTools, query: str, wanted: int) -> Iterator[Found]
 
 
 def _item(note: NoteText) -> Found | None:
-    named, held = _ITEM.fullmatch(note.path), _VALUE.fullmatch(note.text)
+    name, content = _ITEM.fullmatch(note.path), _VALUE.fullmatch(note.text)
     try:
-        value = json.loads(held[1]) if named and held else None
+        value = json.loads(content[1]) if name and content else None
     except ValueError:  # the person changed it
         return None
-    if named is None or not isinstance(value, dict):
+    if name is None or not isinstance(value, dict):
         return None
-    return "" if named[1] == "%" else unquote(named[1]), value, None
+    return "" if name[1] == "%" else unquote(name[1]), value, None
 
 
 def _path(folder: str, key: str) -> str:

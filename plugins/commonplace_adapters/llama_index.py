@@ -51,10 +51,10 @@ class MemoryBlock(BaseMemoryBlock[str]):
     """The :class:`~commonplace.Writer` of messages that leave the short-term memory, if any."""
 
     async def _aget(self, messages: list[Any] | None = None, **_: object) -> str:
-        asked = [message.content for message in messages or () if message.role == "user"]
-        if not asked or not asked[-1]:
+        questions = [message.content for message in messages or () if message.role == "user"]
+        if not questions or not questions[-1]:
             return ""
-        query = {"query": asked[-1][:2000]}
+        query = {"query": questions[-1][:2000]}
         answer = await asyncio.to_thread(self.tools.call, "memory_search", query)
         # LlamaIndex puts the text between <name> tags as it is.
         return re.sub(rf"<(?=/?{re.escape(self.name)}\b)", "&lt;", answer.text, flags=re.IGNORECASE)
@@ -62,5 +62,5 @@ class MemoryBlock(BaseMemoryBlock[str]):
     async def _aput(self, messages: list[Any]) -> None:
         """Add messages to today's log; without a writer, keep nothing."""
         if self.writer is not None:
-            said = [f"{m.role.value}: {m.content}" for m in messages if m.content]
-            await asyncio.to_thread(remember_all, self.writer, said, "left the short-term memory")
+            texts = [f"{m.role.value}: {m.content}" for m in messages if m.content]
+            await asyncio.to_thread(remember_all, self.writer, texts, "left the short-term memory")

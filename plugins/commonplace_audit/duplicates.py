@@ -158,12 +158,12 @@ def similar_pairs(
     share: of these every set is compared with the 200 before it.
     """
     counts = Counter(one for of in sets for one in of)
-    held = {one: times for one, times in counts.items() if times > 1}
+    repeated = {one: times for one, times in counts.items() if times > 1}
     del counts
     sizes, shared = [], []
     for of in sets:
         sizes.append(len(of))
-        shared.append(frozenset(one for one in of if one in held))
+        shared.append(frozenset(one for one in of if one in repeated))
     holding: dict[str, list[int]] = {}
     # By size: what is looked up is then never smaller than what was indexed.
     for at in sorted(range(len(sizes)), key=lambda at: (sizes[at], at)):
@@ -172,7 +172,7 @@ def similar_pairs(
         rarest = size - ceil(alike * size - _SLACK) + 1 - (size - len(mine))
         if not mine or rarest <= 0:
             continue
-        prefix = sorted(mine, key=lambda one: (held[one], one))[:rarest]
+        prefix = sorted(mine, key=lambda one: (repeated[one], one))[:rarest]
         for other in dict.fromkeys(other for one in prefix for other in holding.get(one, ())):
             if sizes[other] >= alike * size - _SLACK:
                 both = len(mine & shared[other])

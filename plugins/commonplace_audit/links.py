@@ -264,8 +264,8 @@ def _outside_indented_code(text: str) -> Iterator[tuple[int, str]]:
             continue
         indented = line.startswith(("    ", "\t"))
         in_code = indented and not in_list and (after_blank or in_code)
-        held = in_list and (line[0].isspace() or not after_blank)
-        in_list = held or (not in_code and _LIST_ITEM.match(line) is not None)
+        continues = in_list and (line[0].isspace() or not after_blank)
+        in_list = continues or (not in_code and _LIST_ITEM.match(line) is not None)
         after_blank = False
         if not in_code:
             yield number, line

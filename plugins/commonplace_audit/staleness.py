@@ -223,10 +223,16 @@ def _relative(note: AuditedNote, number: int, line: str, at: str) -> Iterator[Au
         word = found[0] if found[0].lower() != "today" else ""  # which often says "nowadays"
     if not word:
         return
-    said = _SOURCE_DAY.search(line)
+    source_day = _SOURCE_DAY.search(line)
     diff = ""
-    if said and found and found["day"] and line.count(found[0]) == 1 and _calendar(said[1]):
-        then = date.fromisoformat(said[1]) + timedelta(days=_AWAY[found["day"].lower()])
+    if (
+        source_day
+        and found
+        and found["day"]
+        and line.count(found[0]) == 1
+        and _calendar(source_day[1])
+    ):
+        then = date.fromisoformat(source_day[1]) + timedelta(days=_AWAY[found["day"].lower()])
         diff = replaced(note, number, line.replace(found[0], f"on {then}"))
     yield AuditFinding(
         "stale",

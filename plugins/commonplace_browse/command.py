@@ -54,9 +54,9 @@ class BrowseCommand:
         """Serve until a signal comes."""
         if not (args.port.isdecimal() and int(args.port) < 65536):
             raise UsageError(f"--port {args.port}: no port", hint="--port 8080, or 0 for any")
-        from commonplace_browse.serving import Asked, serve
+        from commonplace_browse.serving import ServeOptions, serve
 
-        asked = Asked(
+        options = ServeOptions(
             host=args.host.strip("[]"),
             port=int(args.port),
             names=tuple(args.allow_host),
@@ -66,7 +66,7 @@ class BrowseCommand:
         numbers = (signal.SIGTERM, signal.SIGINT, getattr(signal, "SIGHUP", None))
         before = {number: signal.signal(number, _end) for number in numbers if number is not None}
         try:
-            serve(context, asked)
+            serve(context, options)
         except _Ended:
             pass
         finally:

@@ -130,9 +130,9 @@ def _chart(name: str, run: list[Mapping[str, Any]]) -> Chart:
             points.append((round(at * step, 1), round(y, 1), f"{title} {value:.3f}"))
         path = " ".join(f"{x},{y}" for x, y, _ in points)
         lines.append(Line(title, path, tuple(points)))
-    said = ", ".join(
+    changes = ", ".join(
         f"{title} from {run[0]['measures'][measure]:.3f} to {run[-1]['measures'][measure]:.3f}"
         for measure, title in MEASURES
     )
-    label = f"{name}, {len(run)} evaluations: {said}"
+    label = f"{name}, {len(run)} evaluations: {changes}"
     return Chart(name, tuple(lines), f"{high:.2f}", f"{low:.2f}", label)

@@ -108,9 +108,9 @@ class Guard:
         async def guarded(message: Any) -> None:
             if message["type"] == "http.response.start":
                 own = [(key.encode(), value.encode()) for key, value in HEADERS.items()]
-                given = message.get("headers", ())
-                given = [pair for pair in given if pair[0].decode() not in HEADERS]
-                message = {**message, "headers": [*given, *own]}
+                others = message.get("headers", ())
+                others = [pair for pair in others if pair[0].decode() not in HEADERS]
+                message = {**message, "headers": [*others, *own]}
             await send(message)
 
         headers = {key.decode("latin-1"): text.decode("latin-1") for key, text in scope["headers"]}

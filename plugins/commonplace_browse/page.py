@@ -123,13 +123,13 @@ def to(address: str) -> Response:
 
 def number_in(request: Request, name: str) -> int | None:
     """A whole number of the address; ``None`` for anything else."""
-    given = request.query_params.get(name, "")
-    return int(given) if given.isascii() and given.isdecimal() and len(given) < 7 else None
+    value = request.query_params.get(name, "")
+    return int(value) if value.isascii() and value.isdecimal() and len(value) < 7 else None
 
 
-def lines_in(given: str) -> tuple[int, int]:
+def lines_in(value: str) -> tuple[int, int]:
     """``3-5`` as numbers; (0, 0) for anything else."""
-    first, _, last = given.partition("-")
+    first, _, last = value.partition("-")
     if not (first.isascii() and first.isdecimal() and len(first) < 9):
         return 0, 0
     end = int(last) if last.isascii() and last.isdecimal() and len(last) < 9 else int(first)

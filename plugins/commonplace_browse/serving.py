@@ -30,7 +30,7 @@ _FIRST_SECONDS = 1.0
 _SWITCH_SECONDS = 0.0003
 
 
-class Asked(NamedTuple):
+class ServeOptions(NamedTuple):
     """What the command line asked for; ``names`` are further values of ``Host``."""
 
     host: str
@@ -40,22 +40,22 @@ class Asked(NamedTuple):
     opens: bool = False
 
 
-def serve(context: Context, asked: Asked) -> None:
+def serve(context: Context, options: ServeOptions) -> None:
     """Serve the memory that ``context`` names until a signal ends it.
 
     Raises :class:`~commonplace.CallerError` for an address that cannot be listened on,
     :class:`~commonplace.PluginUnavailableError` without the extra ``browse``, and what
     ``Memory.open`` raises.
     """
-    listening = listen(asked.host, asked.port)
-    shown = shown_host(asked.host)
+    listening = listen(options.host, options.port)
+    shown = shown_host(options.host)
     port = listening.getsockname()[1]
     keys = Keys(port)
 
     def announce(why: str) -> str:
         address = f"http://{shown}:{port}/?token={keys.new_token()}"
         if context.json:
-            context.emit_line({"url": address, "readOnly": asked.read_only})
+            context.emit_line({"url": address, "readOnly": options.read_only})
         else:
             context.line(f"{why}: {address}")
             context.out.flush()
@@ -64,20 +64,20 @@ def serve(context: Context, asked: Asked) -> None:
     listeners: list[Callable[[], None]] = []
     with listening, _open(context, listeners) as memory:
         serve_app = _importing()
-        if not is_loopback(asked.host):
+        if not is_loopback(options.host):
             context.note(
                 f"other machines can reach {shown}; what they read is not encrypted on the way"
             )
         address = announce("Browse your memory (the address works once; Ctrl-C ends)")
-        if asked.opens:
+        if options.opens:
             _open_browser(address)
-        names = (*asked.names, *(loopback_names() if is_loopback(asked.host) else (shown,)))
+        names = (*options.names, *(loopback_names() if is_loopback(options.host) else (shown,)))
         indexing = _index(memory)
         serve_app(
             memory,
             keys,
             names=names,
-            read_only=asked.read_only,
+            read_only=options.read_only,
             opened=_named(context),
             listening=listening,
             progress=indexing,

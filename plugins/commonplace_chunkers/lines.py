@@ -199,21 +199,21 @@ class LinesChunker:
         return to_chunks(document, lines, self._pieces(lines))
 
     def _pieces(self, lines: TextLines) -> Iterator[Piece]:
-        held: list[_Segment] = []
+        segments: list[_Segment] = []
         cost, fresh = 0, False
         for segment in self._segments(lines):
-            if held and cost + segment.cost > self._size:
+            if segments and cost + segment.cost > self._size:
                 if fresh:
-                    yield Piece(held[0].start, held[-1].stop)
+                    yield Piece(segments[0].start, segments[-1].stop)
                 room = min(self._overlap, self._size - segment.cost)
-                held = self._carried(lines.text, held, room)
-                cost, fresh = sum(kept.cost for kept in held), False
-            if held or not segment.blank:
-                held.append(segment)
+                segments = self._carried(lines.text, segments, room)
+                cost, fresh = sum(kept.cost for kept in segments), False
+            if segments or not segment.blank:
+                segments.append(segment)
                 cost += segment.cost
                 fresh = fresh or not segment.blank
         if fresh:
-            yield Piece(held[0].start, held[-1].stop)
+            yield Piece(segments[0].start, segments[-1].stop)
 
     def _segments(self, lines: TextLines) -> Iterator[_Segment]:
         text = lines.text
@@ -228,19 +228,19 @@ class LinesChunker:
                 yield _segment(text, at, end)
                 at = end
 
-    def _carried(self, text: str, held: list[_Segment], room: int) -> list[_Segment]:
-        """What of ``held`` the next chunk repeats, of a cost up to ``room``; never all of it."""
-        first, left = len(held), room
-        while first > 1 and held[first - 1].cost <= left:
+    def _carried(self, text: str, segments: list[_Segment], room: int) -> list[_Segment]:
+        """What of ``segments`` the next chunk repeats, costing at most ``room``; never all."""
+        first, left = len(segments), room
+        while first > 1 and segments[first - 1].cost <= left:
             first -= 1
-            left -= held[first].cost
-        whole = held[first:]
+            left -= segments[first].cost
+        whole = segments[first:]
         if all(segment.blank for segment in whole):
-            tail = self._tail(text, held[first - 1], left)
+            tail = self._tail(text, segments[first - 1], left)
             return [tail, *whole] if tail is not None else []
-        while held[first].blank:
+        while segments[first].blank:
             first += 1
-        return held[first:]
+        return segments[first:]
 
     def _tail(self, text: str, last: _Segment, room: int) -> _Segment | None:
         """The end of ``last`` of a cost up to ``room``; ``None`` if nothing of it fits."""

@@ -113,12 +113,12 @@ def never_recalled(kept: Sequence[NoteLine], recalls: Mapping[str, Recalled]) ->
 
 def worded(text: str, wording: str) -> str:
     """``wording``, where a model made it of ``text`` and added no word or number; else ``text``."""
-    given = {word.casefold() for word in _WORDS(text)} | set(NUMBER.findall(text))
+    allowed = {word.casefold() for word in _WORDS(text)} | set(NUMBER.findall(text))
     used = [word.casefold() for word in _WORDS(wording) if len(word) > 3]
     line = plain_line(wording)
     if "\n" in wording.strip() or not line or len(line) > len(text) * 2:
         return text
-    return line if given.issuperset([*used, *NUMBER.findall(wording)]) else text
+    return line if allowed.issuperset([*used, *NUMBER.findall(wording)]) else text
 
 
 def _passes(recalled: Recalled, gates: Gates) -> bool:
@@ -137,7 +137,7 @@ def _fact(line: NoteLine) -> _Fact:
     return fact_of(without_aside(line.text))
 
 
-def _said(text: str) -> frozenset[str]:
+def _words_of(text: str) -> frozenset[str]:
     """The words of a line, without its numbers."""
     plain = _NEGATED.sub(" not", NUMBER.sub(" ", text))
     return frozenset(word.casefold() for word in _WORDS(plain))
@@ -149,10 +149,10 @@ def _is_kept(line: NoteLine, kept: Sequence[NoteLine]) -> bool:
     Since when or why its value holds is not compared.
     """
     text = without_aside(line.text)
-    words, numbers = _said(text), NUMBER.findall(text)
+    words, numbers = _words_of(text), NUMBER.findall(text)
     others = (without_aside(one.text) for one in kept)
     return any(
-        NUMBER.findall(other) == numbers and _meaning(_said(other)) == _meaning(words)
+        NUMBER.findall(other) == numbers and _meaning(_words_of(other)) == _meaning(words)
         for other in others
     )
 
@@ -167,12 +167,12 @@ def _contradicted(line: NoteLine, kept: Sequence[NoteLine]) -> list[NoteLine]:
     found = [one for one in kept if _fact(one) == fact]
     if found:
         return found
-    words, numbers = _said(line.text), NUMBER.findall(line.text)
+    words, numbers = _words_of(line.text), NUMBER.findall(line.text)
     return [
         one
         for one in kept
         if NUMBER.findall(one.text) == numbers
-        and len(words & _said(one.text)) * 5 >= len(words | _said(one.text)) * 4
+        and len(words & _words_of(one.text)) * 5 >= len(words | _words_of(one.text)) * 4
     ]
 
 

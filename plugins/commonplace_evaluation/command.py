@@ -248,8 +248,8 @@ def _make(path: str, most: int, context: Context) -> None:
     write_whole(os.path.abspath(path), as_jsonl(drafts))
     context.note(_SMOKE_TEST)
     facts = {"path": path, "queries": len(drafts), "notes": len(texts)}
-    made = counted(len(drafts), "query", "queries")
-    _print(context, facts, [f"{made} from {counted(len(texts), 'note')}: {path}"])
+    drafted = counted(len(drafts), "query", "queries")
+    _print(context, facts, [f"{drafted} from {counted(len(texts), 'note')}: {path}"])
 
 
 def _tune(sets: list[EvalSet], context: Context) -> None:

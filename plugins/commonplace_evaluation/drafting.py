@@ -122,8 +122,8 @@ def _prose(path: str, text: str) -> Iterator[_Line]:
     for number, line in prose_lines(text):
         words = line.strip()
         if words and not _HEADING.match(words) and redact(line) == line:
-            said = _MASKED.sub(" ", _SAID_BY.sub("", words))
-            yield _Line(path, number, said, tuple(_pieces(said)))
+            plain = _MASKED.sub(" ", _SAID_BY.sub("", words))
+            yield _Line(path, number, plain, tuple(_pieces(plain)))
 
 
 def _is_unspaced(text: str) -> bool:

@@ -114,10 +114,10 @@ def _not_of(benchmark: Benchmark, path: str, error: Exception) -> CallerError:
     why = f" ({error})" if isinstance(error, _MalformedError) else ""
     if isinstance(error, OSError):
         why = f" ({error.filename or path}: {error.strerror or error})"
-    name, given = benchmark_like(path)
+    name, given_path = benchmark_like(path)
     hint = f"what is read: {benchmark.files}"
-    if name and (name, given) != (benchmark.name, path):
-        hint = f"it looks like {name}: commonplace bench {name} {given}"
+    if name and (name, given_path) != (benchmark.name, path):
+        hint = f"it looks like {name}: commonplace bench {name} {given_path}"
     return CallerError(
         f"{path}: not a file of {benchmark.name}{why}: expected is {benchmark.holds}", hint=hint
     )
@@ -301,7 +301,11 @@ def _madial(path: str) -> Iterator[Corpus]:
             for id_, one in record.items()
         ]
         questions = (
-            (_said(one["dialogue"][: one["test-turn"][0]]), map(str, one["relevant-id"]), "-")
+            (
+                _without_speakers(one["dialogue"][: one["test-turn"][0]]),
+                map(str, one["relevant-id"]),
+                "-",
+            )
             for one in _records(os.path.join(path, name))
         )
         yield _corpus(name.removesuffix("-dialogue.json"), documents, questions)
@@ -313,7 +317,7 @@ def _records(path: str) -> Iterator[dict[str, Any]]:
             yield _parsed(line, f"{path}:{number}")
 
 
-def _said(turns: list[str]) -> str:
+def _without_speakers(turns: list[str]) -> str:
     """The words of ``turns`` without speakers and quotation marks, which are not of the query."""
     return " ".join(" ".join(re.sub(r'<\w+>:?|["“”]', " ", turn) for turn in turns).split())
 
@@ -327,9 +331,9 @@ def _memdaily(path: str) -> Iterator[Corpus]:
                     Text(str(message["mid"]), message["message"], _day(message["time"]))
                     for message in one["message_list"]
                 )
-                asked = one["QA"]
-                evidence = map(str, _numbers(asked["target_step_id"]))
-                question = (asked["question"], evidence, kind)
+                labelled = one["QA"]
+                evidence = map(str, _numbers(labelled["target_step_id"]))
+                question = (labelled["question"], evidence, kind)
                 yield _corpus(f"{kind}/{scene}/{one['tid']}", documents, [question])
 
 

@@ -182,12 +182,12 @@ class Searches:
 
     def ask(self, memory: Memory, text: str, most: int) -> Sequence[Hit]:
         """At most ``most`` hits for ``text``."""
-        asked = time.perf_counter()
+        began = time.perf_counter()
         answer = memory.search(text, max_results=most)
-        self.seconds += time.perf_counter() - asked
+        self.seconds += time.perf_counter() - began
         self._engines.append(engine_of(answer))
-        said = dict.fromkeys(messages_of(answer))
-        self._messages.update(one for one in said if not _OF_ITS_WORDS.match(one))
+        messages = dict.fromkeys(messages_of(answer))
+        self._messages.update(one for one in messages if not _OF_ITS_WORDS.match(one))
         return answer.hits
 
     def messages(self, thing: str, things: str = "") -> list[str]:

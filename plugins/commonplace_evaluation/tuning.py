@@ -104,13 +104,13 @@ def fused(hit: Hit, weight: float) -> Fused:
         )
     near = words = 0.0
     parts = dict(step.parts)
-    for said in hit.explain.arms:
-        if said.kind == "cosine":
-            near = max(near, 6 / (5 + said.rank))
-        elif said.coverage is not None:
-            words = max(words, said.coverage * 21 / (20 + said.rank))
+    for arm_score in hit.explain.arms:
+        if arm_score.kind == "cosine":
+            near = max(near, 6 / (5 + arm_score.rank))
+        elif arm_score.coverage is not None:
+            words = max(words, arm_score.coverage * 21 / (20 + arm_score.rank))
         elif weight and step.after < 1:
-            words = max(words, parts.get(said.arm, 0.0) / (1 - step.after) / weight)
+            words = max(words, parts.get(arm_score.arm, 0.0) / (1 - step.after) / weight)
     later = hit.score / step.after if step.after else 0.0
     return Fused(Span(hit.path, hit.start_line, hit.end_line), near, words, later)
 
@@ -137,14 +137,14 @@ def tuned_lines(tuned: Tuned) -> Iterator[str]:
         sign = "*" if difference.is_clear else " "
         name = f"{weight} (unknown)" if weight == USUAL else str(weight)
         yield f"{name:>12} {difference.after:7.3f} {difference.difference:+15.3f}{sign}"
-    said = counted(tuned.queries, "query", "queries")
+    total = counted(tuned.queries, "query", "queries")
     if tuned.queries < LEAST_QUERIES:
-        yield f"keep the default: {said} are too few to choose by, {LEAST_QUERIES} the least"
+        yield f"keep the default: {total} are too few to choose by, {LEAST_QUERIES} the least"
     elif tuned.best == USUAL:
-        yield f"keep the default: no other weight was better on {said}"
+        yield f"keep the default: no other weight was better on {total}"
     else:
         few = f" ({FAIR_QUERIES} queries would say more)" if tuned.queries < FAIR_QUERIES else ""
-        yield f"best on {said}: query.hybrid.trust: {tuned.best}{few}"
+        yield f"best on {total}: query.hybrid.trust: {tuned.best}{few}"
 
 
 def tuned_json(tuned: Tuned) -> dict[str, Any]:

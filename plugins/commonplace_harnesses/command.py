@@ -166,14 +166,18 @@ def _options(setup: Setup, context: Context) -> tuple[str, ...]:
 
     A harness starts its servers in folders of its own choice, without the variables of a shell.
     """
-    given = {"--workspace": context.workspace, "--config": context.config, "--agent": context.agent}
+    values = {
+        "--workspace": context.workspace,
+        "--config": context.config,
+        "--agent": context.agent,
+    }
     if setup.scope != "project":
         with context.open_memory() as memory:
-            given["--workspace"] = memory.settings.workspace
+            values["--workspace"] = memory.settings.workspace
         config = context.config or context.env.get("COMMONPLACE_CONFIG", "")
-        given["--config"] = os.path.abspath(expand_user(config, context.env)) if config else None
-        given["--agent"] = context.agent or context.env.get("COMMONPLACE_AGENT")
-    options = tuple(word for option, value in given.items() if value for word in (option, value))
+        values["--config"] = os.path.abspath(expand_user(config, context.env)) if config else None
+        values["--agent"] = context.agent or context.env.get("COMMONPLACE_AGENT")
+    options = tuple(word for option, value in values.items() if value for word in (option, value))
     try:
         "".join(options).encode()
     except UnicodeEncodeError:

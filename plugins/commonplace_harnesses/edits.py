@@ -69,8 +69,8 @@ def _options(entry: object) -> Sequence[object] | None:
         return None
     command, args = entry.get("command"), entry.get("args")
     words = command if isinstance(command, list) else [command]
-    given = _arguments([*words, *(args if isinstance(args, list) else ())])
-    return given[given.index("mcp") + 1 :] if "mcp" in given else None
+    arguments = _arguments([*words, *(args if isinstance(args, list) else ())])
+    return arguments[arguments.index("mcp") + 1 :] if "mcp" in arguments else None
 
 
 def _servers(entries: object) -> list[Ours]:
@@ -226,8 +226,8 @@ def _runs_hook(command: object) -> bool:
         words = shlex.split(command) if isinstance(command, str) else []
     except ValueError:
         return False
-    given = _arguments(words)
-    return given[:1] == ["hook"] or given[:3] == ["sessions", "archive", "--hook"]
+    arguments = _arguments(words)
+    return arguments[:1] == ["hook"] or arguments[:3] == ["sessions", "archive", "--hook"]
 
 
 def _with_item(text: str, keys: tuple[str, ...], written: str) -> str:

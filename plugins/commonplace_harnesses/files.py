@@ -222,15 +222,15 @@ class HarnessFiles:
         update_json(self._record, partial(_without, path=change.real))
 
 
-def _all_found(held: Mapping[str, Any]) -> dict[str, _Found]:
+def _all_found(record: Mapping[str, Any]) -> dict[str, _Found]:
     try:
-        return {path: _Found(*found) for path, found in held.items()}
+        return {path: _Found(*found) for path, found in record.items()}
     except TypeError:
         return {}
 
 
-def _without(held: Mapping[str, Any], path: str) -> dict[str, _Found]:
-    return {other: found for other, found in _all_found(held).items() if other != path}
+def _without(record: Mapping[str, Any], path: str) -> dict[str, _Found]:
+    return {other: found for other, found in _all_found(record).items() if other != path}
 
 
 def _split(text: str | None) -> tuple[str, str]:

@@ -243,8 +243,8 @@ class Cursor:
             return
         mark = mark_of(messages[count - 1])
 
-        def change(held: Mapping[str, Any]) -> Mapping[str, Position]:
-            known = _positions(held)
+        def change(record: Mapping[str, Any]) -> Mapping[str, Position]:
+            known = _positions(record)
             known.pop(_key(chat), None)  # the newest stand last
             known[_key(chat)] = Position(count, mark)
             return dict(list(known.items())[-_MOST_CHATS:])
@@ -253,9 +253,9 @@ class Cursor:
             update_json(self._path, change)
 
 
-def _positions(held: Mapping[str, Any]) -> dict[str, Position]:
+def _positions(record: Mapping[str, Any]) -> dict[str, Position]:
     try:
-        return {str(key): Position(int(count), str(mark)) for key, (count, mark) in held.items()}
+        return {str(key): Position(int(count), str(mark)) for key, (count, mark) in record.items()}
     except (ValueError, TypeError):
         return {}
 

@@ -254,8 +254,8 @@ class Database:
                     os.environ.setdefault("LANCEDB_LOG", "off")  # it writes to standard error
                     import lancedb
 
-                    given = {"storage_options": options} if options else {}
-                    self._connection = lancedb.connect(self.uri, **given)
+                    arguments = {"storage_options": options} if options else {}
+                    self._connection = lancedb.connect(self.uri, **arguments)
             return self._connection
 
     def _open(self) -> Any:

@@ -210,13 +210,13 @@ class LongTermStore:
         """
         with self.database.writing():
             known = {entry.id: entry for entry in self.database.entries()}
-            given = {entry.id for entry in entries}
-            kept = () if replace else (e for i, e in known.items() if i not in given)
+            ids = {entry.id for entry in entries}
+            kept = () if replace else (e for i, e in known.items() if i not in ids)
             texts = {digest(entry.text) for entry in kept}
             new = [e for e in entries if e.id not in known and digest(e.text) not in texts]
             changed = [e for e in entries if e.id in known and known[e.id] != e]
             self.database.put([self._row(entry, None) for entry in (*new, *changed)], None)
-            removed = self.database.delete(known.keys() - given) if replace else 0
+            removed = self.database.delete(known.keys() - ids) if replace else 0
         return Taken(
             added=len(new),
             updated=len(changed),
@@ -301,24 +301,24 @@ class LongTermStore:
         that of the memory's words which the query has, if that is more: a long question may cover
         a short memory.
         """
-        asked = self._analyser.query(parse_query(query))
-        tokens = [token for token in dict.fromkeys(asked.should) if token not in asked.beside]
-        held = [
+        wanted = self._analyser.query(parse_query(query))
+        tokens = [token for token in dict.fromkeys(wanted.should) if token not in wanted.beside]
+        matching = [
             (entry, frozenset(body.split()), frozenset(extra.split()), column)
             for entry, terms, column in self.database.matching(tokens, _MATCHING)
             for body, _, extra in (terms.partition("\t"),)
         ]
-        if not held:
+        if not matching:
             return {}
-        total = max(self.database.count(), len(held))
+        total = max(self.database.count(), len(matching))
         weights = {}
         for token in tokens:
-            count = sum(token in body or token in extra for _, body, extra, _ in held)
+            count = sum(token in body or token in extra for _, body, extra, _ in matching)
             # With few memories hardly any word is known: an unknown one weighs as a rare one does.
             weights[token] = log(1 + (total + _SMOOTHING) / max(count, 1))
         whole = sum(weights.values())
         found = {}
-        for entry, body, extra, column in held:
+        for entry, body, extra, column in matching:
             shared = [token for token in tokens if token in body or token in extra]
             share = sum(weights[token] for token in shared) / whole
             both = body.intersection(tokens)

@@ -61,14 +61,14 @@ class Asking:
             )
         answers, state = params.get("inputResponses"), params.get("requestState")
         if not isinstance(answers, dict) or state is None:
-            return self._asked(question), None
+            return self._form(question), None
         self._check(state, question)
         if not _agreed(answers.get(_KEY)):
             return text_result("The user did not agree: nothing was deleted.", failed=True), None
         seen = {} if question.lines is None else {"was": question.lines}
         return None, {**question.arguments, **seen}
 
-    def _asked(self, question: Question) -> Json:
+    def _form(self, question: Question) -> Json:
         schema = {
             "type": "object",
             "properties": {_KEY: {"type": "boolean", "title": "Delete these lines"}},

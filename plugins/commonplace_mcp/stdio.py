@@ -262,9 +262,9 @@ def _id_of_long(start: bytes, end: bytes) -> str | int | None:
 
 
 def _refusal(message: object, error: ProtocolError) -> Json:
-    asked = message.get("id") if isinstance(message, dict) else None
-    known = isinstance(asked, str | int) and not isinstance(asked, bool)
-    return error_message(asked if known else None, error)
+    id_ = message.get("id") if isinstance(message, dict) else None
+    known = isinstance(id_, str | int) and not isinstance(id_, bool)
+    return error_message(id_ if known else None, error)
 
 
 def standard_streams() -> tuple[Any, Any]:

@@ -1,4 +1,4 @@
-"""Adjustments of fused scores: decay of dated notes, and the bonus for words of the query."""
+"""Adjustments of fused scores: decay, the bonus of ``compat``, importance, and spread."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Literal
 
-    from commonplace.plugin import Candidate, RankContext
+    from commonplace.plugin import Candidate, RankContext, StoredChunk
 
 
 FLOOR = 0.5
@@ -86,13 +86,13 @@ class LexicalBoost:
 def _best(hit: Candidate, context: RankContext) -> float:
     whole, chunk = context.query.words or context.query.text, hit.chunk
     scores = [
-        (min(hit.score, unit_score(said, compat=True)), said.arm.partition(":")[2])
-        for said in hit.explain.arms
-        if ":" in said.arm
+        (min(hit.score, unit_score(arm_score, compat=True)), arm_score.arm.partition(":")[2])
+        for arm_score in hit.explain.arms
+        if ":" in arm_score.arm
     ]
     return max(
-        boosted(score, set(_TOKEN.findall(asked.lower())), chunk.text, chunk.path)
-        for score, asked in scores or [(hit.score, whole)]
+        boosted(score, set(_TOKEN.findall(words.lower())), chunk.text, chunk.path)
+        for score, words in scores or [(hit.score, whole)]
     )
 
 
@@ -115,3 +115,103 @@ def boosted(score: float, query_tokens: set[str], text: str, path: str) -> float
         + 0.18 * sum(token in low_path for token in query_tokens)
         + min(len(text) / 160, 0.18),
     )
+
+
+_IMPORTANCE = re.compile(r"<!--[^>]*?\bimportance\s*[:=]\s*(\d{1,3}(?:\.\d{1,6})?)\b[^>]*?-->")
+_USUAL = 0.5
+
+
+def importance_of(text: str) -> float | None:
+    """The largest importance (0..1) that comments in ``text`` give, or ``None``.
+
+    ``<!-- importance: 0.8 -->`` is what `commonplace remember --importance` writes. A number above
+    1 is out of 10, as in the notes of other agents: 8 is 0.8.
+    """
+    if "importance" not in text:
+        return None
+    numbers = [float(value) for value in _IMPORTANCE.findall(text)]
+    return max((min(1.0, n / 10 if n > 1 else n) for n in numbers), default=None)
+
+
+class Importance:
+    """Multiplies a score by 1 + weight x (importance - 0.5), where a comment beside it gives one.
+
+    With the usual weight of 0.5 these are the factors of the original, 0.75 + 0.05 x n for n of 10.
+    Scores end at 1. What has no importance keeps its score.
+    """
+
+    id = "importance"
+    stage: Literal["adjust"] = "adjust"
+    needs: frozenset[str] = frozenset()
+
+    def __init__(self, weight: float = 0.5) -> None:
+        if not 0 <= weight <= 1:
+            raise ValueError("a weight is 0 to 1")
+        self._weight = weight
+
+    def rank(self, hits: Sequence[Candidate], context: RankContext) -> list[Candidate]:  # noqa: ARG002
+        """Apply it."""
+        return [self._weighed(hit) for hit in hits]
+
+    def _weighed(self, hit: Candidate) -> Candidate:
+        importance = importance_of(hit.chunk.text)
+        if importance is None:
+            return with_step(hit, self.id, hit.score, "no importance")
+        factor = 1 + self._weight * (importance - _USUAL)
+        return raised(hit, self.id, factor, f"importance {importance:g}")
+
+
+def raised(hit: Candidate, ranker: str, factor: float, note: str) -> Candidate:
+    """``hit`` with its score times ``factor``, at most 1; its step says where that is less."""
+    score = hit.score * factor
+    capped = ", capped at 1" if score > 1 else ""
+    return with_step(hit, ranker, min(1.0, score), f"x {factor:.3f}{capped}, {note}")
+
+
+class Spread:
+    """Lowers what follows better passages of its document, so that hits come from several.
+
+    By falling score: ``another`` ^ (passages of its document before it), and times ``next_to`` if
+    one of those touches it. Keyword matches of stores that count have this in their second score
+    already; it is meant for vectors, and for other engines.
+    """
+
+    id = "spread"
+    stage: Literal["adjust"] = "adjust"
+    needs: frozenset[str] = frozenset()
+
+    def __init__(self, another: float = 0.9, next_to: float = 0.8) -> None:
+        if not (0 <= another <= 1 and 0 <= next_to <= 1):
+            raise ValueError("a share is 0 to 1")
+        self._another = another
+        self._next_to = next_to
+
+    def rank(self, hits: Sequence[Candidate], context: RankContext) -> list[Candidate]:  # noqa: ARG002
+        """Apply it; equal scores are walked by path and line."""
+        before: dict[tuple[str, str], list[StoredChunk]] = {}
+        lowered = list(hits)
+        for index in sorted(range(len(hits)), key=lambda index: _by_score(hits[index])):
+            chunk = hits[index].chunk
+            better = before.setdefault((chunk.source, chunk.path), [])
+            lowered[index] = self._lowered(hits[index], better)
+            better.append(chunk)
+        return lowered
+
+    def _lowered(self, hit: Candidate, better: Sequence[StoredChunk]) -> Candidate:
+        if not better:
+            return with_step(hit, self.id, hit.score, "first of its document")
+        factor, note = self._another ** len(better), f"{len(better)} of its document before it"
+        if any(_touch(hit.chunk, other) for other in better):
+            factor, note = factor * self._next_to, f"{note}, next to one"
+        return with_step(hit, self.id, hit.score * factor, f"x {factor:.3f}, {note}")
+
+
+def _by_score(hit: Candidate) -> tuple[float, str, str, int, int, str]:
+    chunk = hit.chunk
+    lines = chunk.start_line, chunk.end_line
+    return (-hit.score, chunk.source, chunk.path, *lines, str(chunk.id))
+
+
+def _touch(chunk: StoredChunk, other: StoredChunk) -> bool:
+    """Whether no more than a blank line lies between two chunks of a document."""
+    return chunk.start_line <= other.end_line + 2 and other.start_line <= chunk.end_line + 2

@@ -1,4 +1,4 @@
-"""The rankers of a usual search: fusion of what the arms say of a hit, and the prior of recency."""
+"""The rankers of a usual search: fusion of the scores that arms give a hit, and recency."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BM25_LEAST = 0.5
 """Added to every match: in a handful of notes all words are common, and BM25 gives them nothing."""
 
 
-def unit_score(said: ArmScore, *, compat: bool = False) -> float:
+def unit_score(arm_score: ArmScore, *, compat: bool = False) -> float:
     """A raw score of any kind as 0..1, more is better.
 
     ``bm25`` saturates, s / (s + 8) with s half a point above the raw score: the best hit of a bad
@@ -31,16 +31,16 @@ def unit_score(said: ArmScore, *, compat: bool = False) -> float:
     ``cosine`` loses its negative half.
     ``rank`` and ``opaque`` scores count by rank alone, 1 / rank, unless they are 0..1 already.
     """
-    if said.kind == "bm25":
-        if said.raw <= 0:
-            return said.evidence or 0.0
-        if said.evidence is not None and not compat:
-            return said.evidence
-        score, half = (said.raw, 1.0) if compat else (said.raw + BM25_LEAST, BM25_HALF)
+    if arm_score.kind == "bm25":
+        if arm_score.raw <= 0:
+            return arm_score.evidence or 0.0
+        if arm_score.evidence is not None and not compat:
+            return arm_score.evidence
+        score, half = (arm_score.raw, 1.0) if compat else (arm_score.raw + BM25_LEAST, BM25_HALF)
         return score / (score + half)
-    if said.kind == "cosine" or (said.kind == "opaque" and 0 <= said.raw <= 1):
-        return min(1.0, max(0.0, said.raw))
-    return 1.0 / said.rank
+    if arm_score.kind == "cosine" or (arm_score.kind == "opaque" and 0 <= arm_score.raw <= 1):
+        return min(1.0, max(0.0, arm_score.raw))
+    return 1.0 / arm_score.rank
 
 
 class Single:
@@ -90,13 +90,13 @@ class Weighted:
 
     def _fused(self, hit: Candidate, *, compat: bool) -> Candidate:
         vectors, texts = [], []
-        for said in hit.explain.arms:
-            if said.kind != "cosine":
-                texts.append((unit_score(said, compat=compat), said.arm))
+        for arm_score in hit.explain.arms:
+            if arm_score.kind != "cosine":
+                texts.append((unit_score(arm_score, compat=compat), arm_score.arm))
             else:
                 # In the original a negative cosine counts against what the words say.
-                score = max(-1.0, min(1.0, said.raw)) if compat else unit_score(said)
-                vectors.append((score, said.arm))
+                score = max(-1.0, min(1.0, arm_score.raw)) if compat else unit_score(arm_score)
+                vectors.append((score, arm_score.arm))
         vector, by_vector = max(vectors, default=(0.0, ""))
         text, by_text = max(texts, default=(0.0, ""))
         score = max(0.0, self._vector * vector + self._text * text)
@@ -154,9 +154,14 @@ class Evidence:
             return [_whole(hit, self.id, "one arm", compat=compat) for hit in hits]
         if not {"bm25", "cosine"} <= context.kinds:
             return [self._by_rank(hit, context) for hit in hits]
-        asked = context.query.keyword
-        words = frozenset(asked.should) - asked.beside or frozenset(asked.should)
-        raws = (said.raw for hit in hits for said in hit.explain.arms if said.kind == "bm25")
+        keyword = context.query.keyword
+        words = frozenset(keyword.should) - keyword.beside or frozenset(keyword.should)
+        raws = (
+            arm_score.raw
+            for hit in hits
+            for arm_score in hit.explain.arms
+            if arm_score.kind == "bm25"
+        )
         best = max(raws, default=0.0)
         return [
             _whole(hit, self.id, "not embedded yet", compat=compat)
@@ -167,51 +172,53 @@ class Evidence:
 
     def _fused(self, hit: Candidate, words: frozenset[str], best: float) -> Candidate:
         vectors, texts = [], []
-        for said in hit.explain.arms:
-            if said.kind == "cosine":
-                near = (_VECTOR_FLAT + 1) / (_VECTOR_FLAT + said.rank)
-                vectors.append((near, f"{said.arm} {_nth(said.rank)} {near:.3f}", said.arm))
+        for arm_score in hit.explain.arms:
+            if arm_score.kind == "cosine":
+                near = (_VECTOR_FLAT + 1) / (_VECTOR_FLAT + arm_score.rank)
+                vectors.append(
+                    (near, f"{arm_score.arm} {_nth(arm_score.rank)} {near:.3f}", arm_score.arm)
+                )
             else:
-                texts.append(self._text(said, _evidence_of(said, hit, words, best)))
+                texts.append(self._text(arm_score, _evidence_of(arm_score, hit, words, best)))
         terms = [max(terms) for terms in (vectors, texts) if terms]
         total = sum(number for number, _, _ in terms)
         parts = tuple((arm, number / (1 + total)) for number, _, arm in terms)
         note = " + ".join(note for _, note, _ in terms)
         return with_step(hit, self.id, total / (1 + total), note, parts)
 
-    def _text(self, said: ArmScore, evidence: float) -> tuple[float, str, str]:
+    def _text(self, arm_score: ArmScore, evidence: float) -> tuple[float, str, str]:
         weight, damping = self._trust
-        place = (_KEYWORD_FLAT + 1) / (_KEYWORD_FLAT + said.rank)
-        note = f"{said.arm} {_nth(said.rank)} {weight:g} x {evidence:.3f}"
+        by_rank = (_KEYWORD_FLAT + 1) / (_KEYWORD_FLAT + arm_score.rank)
+        note = f"{arm_score.arm} {_nth(arm_score.rank)} {weight:g} x {evidence:.3f}"
         if damping:
             note += f" / (1 + {damping:g} x {evidence:.3f})"
-        if said.rank > 1:
-            note += f" x {place:.3f}"
-        return weight * evidence / (1 + damping * evidence) * place, note, said.arm
+        if arm_score.rank > 1:
+            note += f" x {by_rank:.3f}"
+        return weight * evidence / (1 + damping * evidence) * by_rank, note, arm_score.arm
 
     def _by_rank(self, hit: Candidate, context: RankContext) -> Candidate:
         arms = hit.explain.arms
         if "cosine" in context.kinds:
             sides = [[a for a in arms if (a.kind == "cosine") == near] for near in (True, False)]
-            best = [min(side, key=lambda said: said.rank) for side in sides if side]
+            best = [min(side, key=lambda arm_score: arm_score.rank) for side in sides if side]
             shares = [_VECTOR_SHARE if a.kind == "cosine" else 1 - _VECTOR_SHARE for a in best]
         else:
             best, shares = list(arms), [1 / max(len(context.arms), len(arms))] * len(arms)
-        near, given = _VECTOR_FLAT + 1, list(zip(shares, best, strict=True))
-        parts = tuple((a.arm, share * near / (_VECTOR_FLAT + a.rank)) for share, a in given)
+        first, weighted = _VECTOR_FLAT + 1, list(zip(shares, best, strict=True))
+        parts = tuple((a.arm, share * first / (_VECTOR_FLAT + a.rank)) for share, a in weighted)
         note = " + ".join(
-            f"{share:.2g} x {near}/({_VECTOR_FLAT}+{a.rank}) {a.arm}" for share, a in given
+            f"{share:.2g} x {first}/({_VECTOR_FLAT}+{a.rank}) {a.arm}" for share, a in weighted
         )
         return with_step(hit, self.id, min(1.0, sum(part for _, part in parts)), note, parts)
 
 
-def _evidence_of(said: ArmScore, hit: Candidate, words: frozenset[str], best: float) -> float:
-    if said.coverage is not None:
-        return min(1.0, max(0.0, said.coverage))
-    held = words.intersection((hit.chunk.body or hit.chunk.text.lower()).split())
-    share = len(held) / len(words) if words else 0.0
+def _evidence_of(arm_score: ArmScore, hit: Candidate, words: frozenset[str], best: float) -> float:
+    if arm_score.coverage is not None:
+        return min(1.0, max(0.0, arm_score.coverage))
+    covered = words.intersection((hit.chunk.body or hit.chunk.text.lower()).split())
+    share = len(covered) / len(words) if words else 0.0
     # An arm of no BM25 gives ranks alone.
-    height = max(0.0, said.raw) / best if said.kind == "bm25" and best > 0 else 1.0
+    height = max(0.0, arm_score.raw) / best if arm_score.kind == "bm25" and best > 0 else 1.0
     return _UNWEIGHED * share * sqrt(min(1.0, height))
 
 
@@ -224,9 +231,9 @@ def _whole(hit: Candidate, ranker: str, note: str, *, compat: bool = False) -> C
     """``hit`` with the best score that an arm gave it."""
     best, by = max([(unit_score(arm, compat=compat), arm.arm) for arm in hit.explain.arms])
     if compat:
-        said = next(arm for arm in hit.explain.arms if arm.arm == by)
-        if said.kind == "bm25" and said.raw > 0:
-            note = f"{note}: {said.raw:.3f} / ({said.raw:.3f} + 1)"
+        arm_score = next(arm for arm in hit.explain.arms if arm.arm == by)
+        if arm_score.kind == "bm25" and arm_score.raw > 0:
+            note = f"{note}: {arm_score.raw:.3f} / ({arm_score.raw:.3f} + 1)"
     return with_step(hit, ranker, best, note, ((by, best),) if best else ())
 
 
@@ -262,7 +269,7 @@ class Recency:
         self._known: tuple[int, dict[str | None, _Prior]] = (-1, {})
 
     def rank(self, hits: Sequence[Candidate], context: RankContext) -> list[Candidate]:
-        """Apply the prior; notes of the future count as today's. It rests where days are named."""
+        """Apply the prior, unless the query names days; notes of the future count as today's."""
         query = context.query
         if query.keyword.days:
             note = "no prior: the query names a time"
@@ -338,9 +345,9 @@ class ReciprocalRank:
         fused = []
         for hit in hits:
             most = of_words if hit.chunk.id in context.unembedded else best
-            said = hit.explain.arms
-            score = min(1.0, sum(1 / (K + one.rank) for one in said) / most)
-            note = " + ".join(f"1/({K}+{one.rank}) {one.arm}" for one in said)
-            parts = tuple((one.arm, 1 / (K + one.rank) / most) for one in said)
+            arm_scores = hit.explain.arms
+            score = min(1.0, sum(1 / (K + one.rank) for one in arm_scores) / most)
+            note = " + ".join(f"1/({K}+{one.rank}) {one.arm}" for one in arm_scores)
+            parts = tuple((one.arm, 1 / (K + one.rank) / most) for one in arm_scores)
             fused.append(with_step(hit, self.id, score, note, parts))
         return fused

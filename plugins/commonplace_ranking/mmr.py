@@ -9,7 +9,7 @@ from operator import mul
 from typing import TYPE_CHECKING, Any
 
 from commonplace.plugin import NamedTuple, with_step
-from commonplace_ranking.places import place_note
+from commonplace_ranking.reordering import position_note
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -152,7 +152,7 @@ class Mmr:
                 nearest[i] = max(nearest[i], alike(best, i))
         moved = [
             with_step(
-                head[i], self.id, head[i].score, f"{place_note(i, place, len(hits))}, by {by}"
+                head[i], self.id, head[i].score, f"{position_note(i, place, len(hits))}, by {by}"
             )
             for place, i in enumerate(order)
         ]

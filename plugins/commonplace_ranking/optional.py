@@ -1,6 +1,6 @@
 """Offers the rankers that no profile runs by itself: ``ranking.chain`` names them.
 
-They are apart from the others so that a search without them imports none of this.
+In a module of their own, so that a search without them imports none of this.
 """
 
 from __future__ import annotations
@@ -193,8 +193,8 @@ def commonplace_register_rankers(register: RankerRegistrar) -> None:
 def _time_words(context: RankerContext) -> Ranker:
     from commonplace_ranking.times import TimeWords
 
-    given = context.config or TimeWordsSettings()
-    return TimeWords(given.weight, when=given.when, now=given.now, after=given.after)
+    settings = context.config or TimeWordsSettings()
+    return TimeWords(settings.weight, when=settings.when, now=settings.now, after=settings.after)
 
 
 def _standing(context: RankerContext) -> Ranker:
@@ -225,27 +225,27 @@ def _rerank(context: RankerContext) -> Ranker:
 
 
 def _source_balance(context: RankerContext) -> Ranker:
-    from commonplace_ranking.places import SourceBalance
+    from commonplace_ranking.reordering import SourceBalance
 
     settings = context.config or SourceBalanceSettings()
     return SourceBalance(settings.share, settings.least)
 
 
 def _exact_path(context: RankerContext) -> Ranker:
-    from commonplace_ranking.places import ExactPath
+    from commonplace_ranking.reordering import ExactPath
 
     settings = context.config or ExactPathSettings()
     return ExactPath(stems=settings.stems, anywhere=settings.anywhere)
 
 
 def _importance(context: RankerContext) -> Ranker:
-    from commonplace_ranking.places import Importance
+    from commonplace_ranking.adjustments import Importance
 
     return Importance((context.config or ImportanceSettings()).weight)
 
 
 def _spread(context: RankerContext) -> Ranker:
-    from commonplace_ranking.places import Spread
+    from commonplace_ranking.adjustments import Spread
 
     settings = context.config or SpreadSettings()
     return Spread(settings.another, settings.next_to)

@@ -7,10 +7,10 @@ a line; Chinese, Japanese and Korean, whose verbs come late, anywhere in it.
 
 from __future__ import annotations
 
-import re
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import NamedTuple
 
+from commonplace_ranking.patterns import pattern
 from commonplace_ranking.topics import topics_of_rule
 
 # List markers, a box, a label such as "**Units:**".
@@ -126,20 +126,15 @@ def rules_of(text: str) -> tuple[Rule, ...]:
     wide = not text.isascii()
     plain = text.lower().replace(".", " ").replace(",", " ").replace("\u2019", "'").split("\n")
     lines = text.split("\n")
-    found = []
+    rules = []
     for at, line in enumerate(plain):
-        latin = not _SIGNS.isdisjoint(line.split()) and _pattern(_LATIN).match(lines[at])
-        if latin or (wide and _pattern(_WIDE).search(lines[at])):
-            said = lines[at].strip()
-            found.append(Rule(at, said, topics_of_rule(said)))
-    return tuple(found)
+        latin = not _SIGNS.isdisjoint(line.split()) and pattern(_LATIN).match(lines[at])
+        if latin or (wide and pattern(_WIDE).search(lines[at])):
+            rule = lines[at].strip()
+            rules.append(Rule(at, rule, topics_of_rule(rule)))
+    return tuple(rules)
 
 
 def instruction_of(text: str) -> str:
     """The first line of ``text`` that is a standing instruction, or ``""``."""
     return next((rule.text for rule in rules_of(text)), "")
-
-
-@cache
-def _pattern(text: str) -> re.Pattern[str]:
-    return re.compile(text)  # once, and only where the ranker runs

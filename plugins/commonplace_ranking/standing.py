@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from functools import cache
 from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
 from commonplace.plugin import KeywordQuery, make_analyser, newest_first, with_step
-from commonplace_ranking.places import place_note
+from commonplace_ranking.patterns import pattern
+from commonplace_ranking.reordering import position_note
 from commonplace_ranking.rules import CUES, rules_of
 from commonplace_ranking.tasks import READ, kind_of
 from commonplace_ranking.topics import AMOUNTS, BROAD, topics_of_task
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
 _KIN = 0.35
 """The cosine from which vectors say that an instruction is about the task."""
-_ASKED = r"""(?ix)
+_OF_RULES = r"""(?ix)
     \b(?: always | never | prefer\w* | rules? | instructions? | guidelines? | conventions?
         | immer | niemals | regeln? | vorlieben | präferenz\w* | vorgaben?
         | toujours | jamais | règles? | préfér\w*
@@ -84,23 +83,27 @@ class Kinship(NamedTuple):
     def shared(self, needed: int) -> tuple[float, str]:
         """The share of the ``needed`` words that it has, a topic counting as one, and a note."""
         share = min(1.0, (self.words + bool(self.topics)) / max(1, needed))
-        said = [f"it shares {self.words} of {needed} words"] if self.words else []
-        said += [f"it shares the topic {', '.join(self.topics)}"] if self.topics else []
-        return share, " and ".join(said).replace("and it shares", "and")
+        notes = [f"it shares {self.words} of {needed} words"] if self.words else []
+        notes += [f"it shares the topic {', '.join(self.topics)}"] if self.topics else []
+        return share, " and ".join(notes).replace("and it shares", "and")
 
 
 class Instructions:
     """Offers one standing instruction in ``every`` hits where the query is a task, and no more.
 
-    A hit counts as one if it is the user's own (of notes, not of conversations) and of its lines
-    the best match for the query is an instruction. For a task the closest one, which shares most
-    words and topics with it, comes at the end of the first ``every`` hits, unless it stands before
-    that already, and likewise of each further ``every``. Where the backend can be asked again, it
-    is asked for all instructions: of these come those that share a topic and no word, that other
-    hits have crowded out, or that have the words in other forms, each shown as its line alone.
-    For a question of what to do, or of an amount, an instruction needs a topic of it; for anything
-    else none is brought forward. In all cases those that are too many wait behind the other hits. A
-    query that asks for rules or preferences gets all of them, in their own places. Scores stay.
+    - A hit is an instruction if it is of the user's notes, not of conversations, and the best match
+      for the query among its lines is one.
+    - For a task the closest instruction, which shares most words and topics with it, comes at the
+      end of the first ``every`` hits, unless it stands before that already; the next closest one
+      likewise in each further ``every``.
+    - Where the backend can be asked again, it is asked for all instructions. Added are those that
+      share a topic and no word, that other hits have crowded out, or that have the words in other
+      forms; each is shown as its line alone.
+    - For advice or an amount an instruction must share a topic; for other queries none is moved
+      forward. Instructions beyond the allowed number wait behind the other hits.
+    - A query that asks for rules or preferences gets all of them, in their own positions.
+
+    Scores stay.
     """
 
     id = "standing"
@@ -117,27 +120,27 @@ class Instructions:
     def rank(self, hits: Sequence[Candidate], context: RankContext) -> list[Candidate]:
         """Reorder, and add what the backend was asked for; each hit says what was done."""
         query = context.query.words or context.query.text
-        if _pattern(_ASKED).search(query):
+        if pattern(_OF_RULES).search(query):
             note = "instructions were asked for"
             return [with_step(hit, self.id, hit.score, note) for hit in hits]
         need = Need.of(query, context.query.keyword.terms)
-        hits, kin, given = self._kin(hits, context, need)
-        found = [at for at in kin if kin[at].closeness > _NONE]
+        hits, kin, before = self._kin(hits, context, need)
+        instructions = [at for at in kin if kin[at].closeness > _NONE]
         if need.kind:
-            found.sort(key=lambda at: kin[at].closeness, reverse=True)
-        order, shown = self._order(len(hits), found, task=bool(need.kind))
+            instructions.sort(key=lambda at: kin[at].closeness, reverse=True)
+        order, shown = self._order(len(hits), instructions, task=bool(need.kind))
         ranked: list[Candidate] = []
-        for place, at in enumerate(order):
+        for position, at in enumerate(order):
             hit, score = hits[at], hits[at].score
-            note = place_note(at, place, len(hits))
-            if at >= given:
+            note = position_note(at, position, len(hits))
+            if at >= before:
                 # No better than what stands before it, and the share of the task that it has.
-                share, said = kin[at].shared(len(need.words))
+                share, shared = kin[at].shared(len(need.words))
                 score = min(share, *(hit.score for hit in ranked), 1.0)
-                note = f"asked for, {said}"
+                note = f"asked for, {shared}"
             if need.kind and at in shown:
                 note = f"standing instruction, {note}"
-                hit = _at_line(hit, kin[at]) if at >= min(given, context.limit) else hit
+                hit = _at_line(hit, kin[at]) if at >= min(before, context.limit) else hit
             elif not need.kind:
                 note = f"the query is no task, {note}"
             ranked.append(with_step(hit, self.id, score, note))
@@ -146,16 +149,16 @@ class Instructions:
     def _kin(
         self, hits: Sequence[Candidate], context: RankContext, need: Need
     ) -> tuple[Sequence[Candidate], dict[int, Kinship], int]:
-        """The hits and those that were asked for, the kinship of instructions, how many were given.
+        """The hits and what the backend adds, the kinship of instructions, the number of ``hits``.
 
-        What will not be shown, and is not among what the backend gives for the words of
-        instructions, is not read.
+        A hit is not read where it will not be shown and is not among what the backend returns for
+        the words of instructions.
         """
-        given, near = len(hits), 2 * context.limit
+        before, near = len(hits), 2 * context.limit
         if not need.kind or context.further is None:
-            some = range(given if need.kind else min(given, near))
-            kin = {at: self._kinship(hits[at], need, whole=True) for at in some}
-            return hits, kin, given
+            read = range(before if need.kind else min(before, near))
+            kin = {at: self._kinship(hits[at], need, whole=True) for at in read}
+            return hits, kin, before
         stated = self._stated(context)
         ids = {hit.chunk.id for hit in stated}
         kin = {
@@ -169,15 +172,15 @@ class Instructions:
             for hit in stated
             if hit.chunk.id not in known
         ]
-        # The closest; of those that are as close what has no day, as notes that are kept up have
-        # none, then the newest.
-        others.sort(key=lambda one: (one[1].chunk.path, one[1].chunk.start_line))
-        others.sort(key=lambda one: newest_first(one[1].chunk.day) or -_EVERGREEN)
-        others.sort(key=lambda one: one[0].closeness, reverse=True)
+        # The closest; of equally close ones first those without a day, as notes that are kept up
+        # have none, then the newest.
+        others.sort(key=lambda other: (other[1].chunk.path, other[1].chunk.start_line))
+        others.sort(key=lambda other: newest_first(other[1].chunk.day) or -_EVERGREEN)
+        others.sort(key=lambda other: other[0].closeness, reverse=True)
         most = ceil(context.limit / self._every)
-        others = [one for one in others[:most] if one[0].closeness > _NONE]
-        kin |= {given + at: kinship for at, (kinship, _) in enumerate(others)}
-        return [*hits, *(hit for _, hit in others)], kin, given
+        others = [other for other in others[:most] if other[0].closeness > _NONE]
+        kin |= {before + at: kinship for at, (kinship, _) in enumerate(others)}
+        return [*hits, *(hit for _, hit in others)], kin, before
 
     def _stated(self, context: RankContext) -> list[Candidate]:
         """What the backend has for the words of instructions, at most 200 chunks."""
@@ -191,15 +194,15 @@ class Instructions:
         return list(context.further(self._cues._replace(must_not=must_not)))
 
     def _order(
-        self, count: int, found: Sequence[int], *, task: bool
+        self, count: int, instructions: Sequence[int], *, task: bool
     ) -> tuple[list[int], frozenset[int]]:
-        """The order of ``count`` hits, and which of ``found`` are shown, one in ``every``."""
-        left, others = list(found), sorted(set(range(count)).difference(found))
+        """The order of ``count`` hits, and which ``instructions`` are shown, one in ``every``."""
+        left, others = list(instructions), sorted(set(range(count)).difference(instructions))
         order: list[int] = []
         shown: dict[int, int] = {}  # by the run of ``every`` hits that it stands in
         while left and others:
-            run, place = divmod(len(order), self._every)
-            last = task and place == self._every - 1
+            run, position = divmod(len(order), self._every)
+            last = task and position == self._every - 1
             if run not in shown and (last or left[0] < others[0]):
                 shown[run] = left[0]
                 order.append(left.pop(0))
@@ -218,7 +221,7 @@ class Instructions:
         rules = rules_of(hit.chunk.text) if hit.chunk.trust == "memory" else ()
         if not rules:
             return _NO_KIN
-        best = max((self._kin_of(rule, need) for rule in rules), key=lambda one: one.closeness)
+        best = max((self._kin_of(rule, need) for rule in rules), key=lambda kin: kin.closeness)
         if need.kind in {"advice", "amount"} and not best.topics:
             return _NO_KIN
         if whole and len(lines := hit.chunk.text.split("\n")) > 1:
@@ -234,7 +237,7 @@ class Instructions:
 
     def _kin_of(self, rule: Rule, need: Need) -> Kinship:
         shared = self._words(rule.text, need)
-        weight = sum(1.0 if one < _WIDE else 0.5 for one in shared)
+        weight = sum(1.0 if word < _WIDE else 0.5 for word in shared)
         topics = tuple(sorted(rule.topics.intersection(need.topics)))
         named = sum(need.topics[topic] for topic in topics)
         return Kinship(len(shared), sum(map(len, shared)), weight, topics, named, rule.at)
@@ -242,9 +245,9 @@ class Instructions:
     def _words(self, line: str, need: Need) -> list[str]:
         """The words of the task that ``line`` has."""
         body = self._analyser.chunk(line).body
-        near = [one for one in need.words if f" {one[:_STEM]}" in f" {body}"]
+        near = [word for word in need.words if f" {word[:_STEM]}" in f" {body}"]
         tokens = body.split() if near else ()
-        return [one for one in near if any(_are_kin(one, token) for token in tokens)]
+        return [word for word in near if any(_are_kin(word, token) for token in tokens)]
 
 
 def _at_line(hit: Candidate, kinship: Kinship) -> Candidate:
@@ -277,8 +280,3 @@ def _tells(term: str) -> bool:
     Function words are in any text, and so are single characters of Chinese.
     """
     return term not in _EMPTY_WORDS and (len(term) > 1 or term < _WIDE)
-
-
-@cache
-def _pattern(text: str) -> re.Pattern[str]:
-    return re.compile(text)  # once, and only where the ranker runs

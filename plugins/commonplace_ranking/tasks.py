@@ -7,9 +7,10 @@ which is a hit like others then. ``tests/plugins/ranking/data/standing.json`` me
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from typing import TYPE_CHECKING
+
+from commonplace_ranking.patterns import pattern
 
 if TYPE_CHECKING:
     from typing import Literal
@@ -244,12 +245,12 @@ def is_task(query: str) -> bool:
     characters are read.
     """
     query = query[:READ]
-    if _pattern(_REQUEST).search(query) or _pattern(_LEAVE).search(query):
+    if pattern(_REQUEST).search(query) or pattern(_LEAVE).search(query):
         return True
-    if _pattern(_QUESTION).search(query):
+    if pattern(_QUESTION).search(query):
         return False
     return any(
-        _pattern(asks).search(query) and not _pattern(unless).search(query)
+        pattern(asks).search(query) and not pattern(unless).search(query)
         for asks, unless in _rules()
     )
 
@@ -264,11 +265,11 @@ def kind_of(query: str) -> Literal["task", "advice", "amount", ""]:
     if is_task(query):
         return "task"
     query = query[:READ]
-    if _pattern(_OVER).search(query):
+    if pattern(_OVER).search(query):
         return ""
-    if _pattern(_ADVICE).search(query):
+    if pattern(_ADVICE).search(query):
         return "advice"
-    return "amount" if _pattern(_AMOUNT).search(query) else ""
+    return "amount" if pattern(_AMOUNT).search(query) else ""
 
 
 READ = 300
@@ -331,8 +332,3 @@ def _rules() -> tuple[tuple[str, str], ...]:
 
 def _any_of(words: str) -> str:
     return f"(?:{'|'.join(sorted(words.split(), key=len, reverse=True))})"
-
-
-@cache
-def _pattern(text: str) -> re.Pattern[str]:
-    return re.compile(text)  # once, and only where the ranker runs

@@ -18,7 +18,8 @@ from commonplace.plugin import (
     with_step,
     words_of_now,
 )
-from commonplace_ranking.places import raised
+from commonplace_ranking.adjustments import raised
+from commonplace_ranking.patterns import pattern
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -68,8 +69,8 @@ _PHRASES = ("last week", "last month", "last year", "last night", "next week", "
 _OTHER_TIMES = (
     r"\d\s*[年月일월년]|[昨今明前]天|[上下]个?[周週月]|去年|昨日|明日|先[週月]|어제|오늘|내일|지난"
 )
-_LOOKED_AT = 10
-"""Times the limit: what lies behind could not come among the hits that are shown."""
+_DEPTH = 10
+"""Times the limit: a hit beyond that could not come among the hits that are shown."""
 
 _STEM = 4
 _MOST_WORDS = 4
@@ -118,22 +119,22 @@ class TimeWords:
     def rank(self, hits: Sequence[Candidate], context: RankContext) -> list[Candidate]:
         """Apply what the query asks for."""
         text = context.query.words or context.query.text
-        when = self._when and bool(_pattern(_WHEN).search(text))
-        places = series(hits, context) if self._now and words_of_now(text) else {}
+        when = self._when and bool(pattern(_WHEN).search(text))
+        by_day = series(hits, context) if self._now and words_of_now(text) else {}
         anchor = anchor_of(text, hits) if self._after else None
-        if not hits or not (when or places or anchor):
+        if not hits or not (when or by_day or anchor):
             return [with_step(hit, self.id, hit.score, "no words of time") for hit in hits]
         scores = sorted((hit.score for hit in hits), reverse=True)
-        least = scores[min(len(scores), _LOOKED_AT * context.limit) - 1]
+        least = scores[min(len(scores), _DEPTH * context.limit) - 1]
         ranked = []
         for at, hit in enumerate(hits):
             shares, notes = [], []
             if when and hit.score >= least and (share := _names_a_time(hit.chunk)):
                 shares.append(share)
                 notes.append("names a time" if share == 1 else "of a dated note")
-            if at in places:
-                shares.append(0.5 ** places[at])
-                notes.append(f"number {places[at] + 1} of its series, by day")
+            if at in by_day:
+                shares.append(0.5 ** by_day[at])
+                notes.append(f"number {by_day[at] + 1} of its series, by day")
             if anchor is not None and _fits(hit.chunk.day, anchor):
                 shares.append(1.0)
                 side = "after" if anchor.after else "before"
@@ -148,11 +149,6 @@ class TimeWords:
         return raised(hit, self.id, factor, ", ".join(notes))
 
 
-@cache
-def _pattern(text: str) -> re.Pattern[str]:
-    return re.compile(text)  # once, and only where the ranker runs
-
-
 def _names_a_time(chunk: StoredChunk) -> float:
     """1 where the text names a time, one half where only its note is dated, else 0.
 
@@ -164,13 +160,13 @@ def _names_a_time(chunk: StoredChunk) -> float:
     words = text.split()
     if not _TIME_NAMES.isdisjoint(words):
         return 1.0
-    if ("20" in text or "19" in text) and _pattern(_YEAR).search(text):
+    if ("20" in text or "19" in text) and pattern(_YEAR).search(text):
         return 1.0
-    if any(map(str.isdigit, text)) and _pattern(_DAY_OF_A_MONTH).search(text):
+    if any(map(str.isdigit, text)) and pattern(_DAY_OF_A_MONTH).search(text):
         return 1.0
     if ("last" in words or "next" in words) and any(phrase in text for phrase in _PHRASES):
         return 1.0
-    if not text.isascii() and _pattern(_OTHER_TIMES).search(text):
+    if not text.isascii() and pattern(_OTHER_TIMES).search(text):
         return 1.0
     return 0.5 if chunk.day is not None else 0.0
 
@@ -190,8 +186,8 @@ def series(hits: Sequence[Candidate], context: RankContext) -> dict[int, int]:
     if not dated:
         return {}
     wanted = {term for term in context.query.keyword.should if term not in STOP_WORDS}
-    said = " ".join(words_of_now(context.query.words or context.query.text))
-    wanted -= {term for term in wanted if (f" {term}" if term.isascii() else term) in f" {said}"}
+    now = " ".join(words_of_now(context.query.words or context.query.text))
+    wanted -= {term for term in wanted if (f" {term}" if term.isascii() else term) in f" {now}"}
     best = min(dated, key=lambda at: (-hits[at].score, hits[at].chunk.path, str(hits[at].chunk.id)))
     words = _of_one_line(wanted, hits[best].chunk)
     if not words:
@@ -219,7 +215,7 @@ def anchor_of(text: str, hits: Sequence[Candidate]) -> Anchor | None:
     A line is dated by an ISO date in it, or else by the day of its note. Of several the one of the
     best hit counts, of that the first.
     """
-    match = _pattern(_AFTER).search(text)
+    match = pattern(_AFTER).search(text)
     if match is None:
         return None
     groups = {name.rstrip("123"): value for name, value in match.groupdict().items() if value}
@@ -229,7 +225,7 @@ def anchor_of(text: str, hits: Sequence[Candidate]) -> Anchor | None:
         for line in hit.chunk.text.split("\n"):
             lowered = line.lower()
             if all(word in lowered for word in words):
-                date = _pattern(_DATE).search(line)
+                date = pattern(_DATE).search(line)
                 day = date[1] if date else hit.chunk.day
                 if day:
                     return Anchor(words, day, "after" in groups, typed)
@@ -241,10 +237,10 @@ def _event_words(event: str) -> tuple[tuple[str, ...], str]:
 
     "moved to Berlin" is found by "move" and "berl".
     """
-    found = list(re.finditer(r"[^\W_]+", event))
-    found = ([word for word in found if len(word[0]) > 2] or found)[:_MOST_WORDS]
-    words = [word[0].lower() for word in found]
-    typed = event[found[0].start() : found[-1].end()] if found else ""
+    matches = list(re.finditer(r"[^\W_]+", event))
+    matches = ([match for match in matches if len(match[0]) > 2] or matches)[:_MOST_WORDS]
+    words = [match[0].lower() for match in matches]
+    typed = event[matches[0].start() : matches[-1].end()] if matches else ""
     return tuple(
         word if not word.isascii() else word[: max(_STEM, len(word) - 2)] for word in words
     ), typed

@@ -15,7 +15,7 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-_TABLE = """
+TABLE = """
 units
 rule metric imperial unit units celsius fahrenheit kelvin si inches feet ounces gallons pounds
 rule metrisch* einheit* angloamerikanisch* métrico* unidad* imperial* métrique* unité* impérial*
@@ -340,7 +340,7 @@ def _table() -> tuple[_Words, _Words]:
     """The words of rules, and those of tasks."""
     rules, tasks = _Words({}, {}, {}), _Words({}, {}, {})
     topic = ""
-    for line in _TABLE.strip().splitlines():
+    for line in TABLE.strip().splitlines():
         side, _, listed = line.partition(" ")
         if not listed:
             topic = side

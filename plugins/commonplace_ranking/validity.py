@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from itertools import count, takewhile
 from typing import TYPE_CHECKING
 
 from commonplace.plugin import STOP_WORDS, NamedTuple, make_analyser, with_step
+from commonplace_ranking.patterns import pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -19,10 +19,10 @@ _KEYS = frozenset(
     ("status", "statut", "estado", "stato", "状态", "狀態", "状態", "ステータス", "상태")
 )
 _HINTS = ("tatus", "tatut", "stado", "tato", "uperseded_by", "uperseded-by", "STATUS")
-"""One of which each text in ASCII has that states a status: to look costs a hit 1 µs."""
+"""Each text in ASCII that states a status has one of them: to search for them takes 1 µs a hit."""
 _ALL_HINTS = (*_HINTS, "状态", "狀態", "状態", "ステータス", "상태")
 _BEHIND = (":", "：", "=", "\n", "\r")
-"""One of which stands behind a key, after marks of emphasis."""
+"""One of them follows a key, after marks of emphasis."""
 _HEAD = 500
 """Characters of a text among which the key of its status must be."""
 _BY_KEYS = ("superseded_by", "superseded-by")
@@ -40,7 +40,7 @@ _RETIRED = (*_RETIRED_LISTED.split(), "replaced by", "사용 중단")
 _LATER = ("superseded by", "superceded by")
 """What stands behind another status, too: "accepted, superseded by ADR 7"."""
 
-_ASKED_LISTED = """
+_PAST_LISTED = """
 old older oldest previous previously prior before earlier former formerly history historical
 original originally past changed status
 alt alte altem alten alter altes früher frühere früheren früherer vorher vorherige vorherigen zuvor
@@ -50,13 +50,13 @@ historique vieux vieille antes anterior anteriores anteriormente viejo vieja ant
 antiguos antiguas previo previa historial prima precedente precedenti vecchio vecchia storico
 antigo antiga velho velha histórico
 """
-_ASKED = frozenset(_ASKED_LISTED.split()) | _KEYS
-_ASKED_PHRASES_LISTED = """
+_PAST_WORDS = frozenset(_PAST_LISTED.split()) | _KEYS
+_PAST_PHRASES_LISTED = """
 used to, back then, 以前, 之前, 原来, 原來, 旧, 舊, 过去, 過去, 历史, 歷史, 曾经, 曾經, 先前, 当初,
 當初, 前の, 元の, 昔, 履歴, 이전, 예전, 과거, 옛, 원래, 전에, 废弃, 取代, 过时, 廃止, 폐기
 """
-_ASKED_PHRASES = tuple(" ".join(_ASKED_PHRASES_LISTED.split()).split(", "))
-_ASKED_STEMS = (*_RETIRED, "supersed", "superced", "deprecat")
+_PAST_PHRASES = tuple(" ".join(_PAST_PHRASES_LISTED.split()).split(", "))
+_PAST_STEMS = (*_RETIRED, "supersed", "superced", "deprecat")
 _QUOTES = frozenset('"“„«「『＂')
 _MARKS_BESIDE = ".,;:!?¿¡'()"
 
@@ -114,15 +114,15 @@ class Validity:
 
     def rank(self, hits: Sequence[Candidate], context: RankContext) -> list[Candidate]:
         """Apply the factor; each hit says why or why not."""
-        if asked := asks_for_the_past(context):
-            return [with_step(hit, self.id, hit.score, asked) for hit in hits]
-        retired: dict[tuple[str, str], list[Retired]] = {}
+        if reason := asks_for_the_past(context):
+            return [with_step(hit, self.id, hit.score, reason) for hit in hits]
+        statuses: dict[tuple[str, str], list[Retired]] = {}  # by source and path
         struck = set()
         wanted: frozenset[str] | None = None
         for hit in hits:
             chunk = hit.chunk
-            if said := retired_by(chunk):
-                retired.setdefault((chunk.source, chunk.path), []).append(said)
+            if retired := retired_by(chunk):
+                statuses.setdefault((chunk.source, chunk.path), []).append(retired)
             if "~~" in chunk.text:
                 wanted = _wanted(context) if wanted is None else wanted
                 if is_struck(chunk, wanted):
@@ -130,9 +130,9 @@ class Validity:
         ranked = []
         for hit in hits:
             chunk, note = hit.chunk, ""
-            if retired and (some := retired.get((chunk.source, chunk.path))):
-                below = [one.line for one in some if _is_below(chunk, one)]
-                note = f"line {min(below)} says that it is superseded" if below else ""
+            if statuses and (of_document := statuses.get((chunk.source, chunk.path))):
+                lines = [retired.line for retired in of_document if _is_below(chunk, retired)]
+                note = f"line {min(lines)} says that it is superseded" if lines else ""
             if chunk.id in struck:
                 note = "what matches is struck out"
             if note:
@@ -160,8 +160,10 @@ def asks_for_the_past(context: RankContext) -> str:
             return "no change: the query names a time"
     lowered = (query.words or query.text).lower()
     words = [word.strip(_MARKS_BESIDE) for word in lowered.split()]
-    asked = not _ASKED.isdisjoint(words) or any(word.startswith(_ASKED_STEMS) for word in words)
-    if asked or any(map(lowered.__contains__, _ASKED_PHRASES)):
+    of_the_past = not _PAST_WORDS.isdisjoint(words) or any(
+        word.startswith(_PAST_STEMS) for word in words
+    )
+    if of_the_past or any(map(lowered.__contains__, _PAST_PHRASES)):
         return "no change: the query asks for what held before"
     return ""
 
@@ -191,7 +193,7 @@ def retired_by(chunk: StoredChunk) -> Retired | None:
         return None  # a comment in code
     stated = list(_stated(text, listed=chunk.day is None))
     # Those below one heading count as one: "Accepted", and below it "Superseded by ADR 7".
-    alone = len({place for place, _, _, _ in stated}) == 1
+    alone = len({key_line for key_line, _, _, _ in stated}) == 1
     lines = [at for _, at, near, value in stated if alone and near and _is_retired(value)]
     if not lines:
         return None
@@ -233,10 +235,10 @@ def _front_matter(text: str) -> int:
 
 
 def _stated(text: str, *, listed: bool) -> Iterator[tuple[int, int, bool, str]]:
-    """Each status of a text: where its key stands, its line (from 1), if it is near, its value.
+    """Each status of a text: the line of its key, its own (from 1), if it is near, its value.
 
-    It is near the beginning, or below a heading that is the key; in an item of a list only where
-    such are ``listed``: those of a log are each of another thing.
+    It is near the beginning, or below a heading that is the key. In an item of a list it counts
+    only where ``listed`` is set: in a log each item is of another thing.
     """
     from commonplace.plugin import prose_lines  # compiles patterns that few searches need
 
@@ -261,7 +263,7 @@ def _value_of(line: str) -> str | None:
     """The value of a status in ``line``: ``Status: x``, or ``Date: 2026-05-01. Status: x``."""
     plain = line.strip(_MARKS).replace("：", ":")
     # An item of a list that says more is of a thing.
-    for part in [plain] if _is_item(line) else _pattern(_PARTS).split(plain):
+    for part in [plain] if _is_item(line) else pattern(_PARTS).split(plain):
         key, mark, value = part.partition(":")
         key = key.strip(_EMPHASIS).lower()
         if not mark or " " in key:
@@ -279,12 +281,12 @@ def _is_retired(value: str) -> bool:
     """Whether a status says so, without what of it is struck out."""
     value = value.lower()
     if "~~" in value:
-        value = _pattern(_STRUCK).sub("", value)
+        value = pattern(_STRUCK).sub("", value)
     plain = value.strip(_EMPHASIS).lstrip("已被")
     if any(map(value.__contains__, _LATER)):
         return not any(map(value.__contains__, _NEVER))
     # "Deprecated endpoints removed" says it of something else.
-    return plain.startswith(_RETIRED) and _pattern(_ALONE).match(plain) is not None
+    return plain.startswith(_RETIRED) and pattern(_ALONE).match(plain) is not None
 
 
 def _plain(heading: str) -> str:
@@ -292,16 +294,16 @@ def _plain(heading: str) -> str:
 
 
 def _wanted(context: RankContext) -> frozenset[str]:
-    """The words of the query that tell what a line is about."""
+    """The words of the query by which lines are compared."""
     query = context.query.keyword
     every = frozenset(query.selective or query.should)
     return every - query.beside - STOP_WORDS or every
 
 
 def is_struck(chunk: StoredChunk, wanted: frozenset[str]) -> bool:
-    """Whether of the lines of ``chunk`` those that hold the most of ``wanted`` are all struck out.
+    """Whether all those lines of ``chunk`` are struck out that hold the most of ``wanted``.
 
-    Headings and code are no such lines, and a line whose successor is in the chunk is not struck
+    Headings and code do not count, and a line whose successor is in the chunk is not struck
     out. Where no line holds any of them, all lines must be.
     """
     from commonplace.plugin import prose_lines
@@ -311,36 +313,31 @@ def is_struck(chunk: StoredChunk, wanted: frozenset[str]) -> bool:
         for at, line in prose_lines(chunk.text)
         if line.strip(_MARKS) and not line.startswith("#")
     }
-    struck = {at for at, line in lines.items() if _pattern(_STRUCK_LINE).match(line)}
+    struck = {at for at, line in lines.items() if pattern(_STRUCK_LINE).match(line)}
     if not struck:
         return False
-    held: dict[int, set[str]] = {}
+    matched: dict[int, set[str]] = {}  # of ``wanted``, by line
     number, before = 1, 0
-    for start, _, found in _analyser().matches(chunk.text, wanted):
+    for start, _, tokens in _analyser().matches(chunk.text, wanted):
         number, before = number + chunk.text.count("\n", before, start), start
-        held.setdefault(number, set()).update(found)
-    most = max((len(held.get(at, ())) for at in lines), default=0)
-    best = [at for at in lines if len(held.get(at, ())) == most]
+        matched.setdefault(number, set()).update(tokens)
+    most = max((len(matched.get(at, ())) for at in lines), default=0)
+    best = [at for at in lines if len(matched.get(at, ())) == most]
     if not struck.issuperset(best):
         return False
-    live = " ".join(" ".join(line.split()) for at, line in lines.items() if at not in struck)
-    return not any(map(live.__contains__, _successors(lines, struck, best)))
+    unstruck = " ".join(" ".join(line.split()) for at, line in lines.items() if at not in struck)
+    return not any(map(unstruck.__contains__, _successors(lines, struck, best)))
 
 
 def _successors(lines: dict[int, str], struck: set[int], best: list[int]) -> Iterator[str]:
-    """How what replaced the lines ``best`` begins: the last of a run of struck lines names it."""
+    """How the successors of ``best`` begin: the last line of a struck run names its successor."""
     from commonplace.plugin import successor_in
 
-    for one in best:
-        run = takewhile(struck.__contains__, count(one))
+    for first in best:
+        run = takewhile(struck.__contains__, count(first))
         named = (successor_in(lines[at]) for at in run)
-        if (begins := next((name for name in named if name is not None), None)) is not None:
-            yield begins[:_SAME]
-
-
-@cache
-def _pattern(text: str) -> re.Pattern[str]:
-    return re.compile(text)  # once, and only where it is needed
+        if (successor := next((text for text in named if text is not None), None)) is not None:
+            yield successor[:_SAME]
 
 
 @cache

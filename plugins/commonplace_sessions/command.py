@@ -112,14 +112,14 @@ def _lenient_to_hooks(parse: Callable[..., Namespace]) -> Callable[..., Namespac
 def known_folders(settings: Settings) -> Iterator[tuple[str, Folder]]:
     """Where the transcripts of each program are, whether they are searched or not."""
     for id_ in WANTED:
-        given = SourceContext(
+        context = SourceContext(
             workspace=settings.workspace,
             agent=settings.agent,
             state_dirs=settings.openclaw_dirs,
             config=settings.plugin_config(id_),
         )
         try:
-            yield id_, folder_of(id_, given)
+            yield id_, folder_of(id_, context)
         except PluginUnavailableError:  # an agent's id that is no folder has no sessions
             continue
 
@@ -172,18 +172,18 @@ def _show(args: Namespace, context: Context) -> int:
     if others and args.session not in (session.path, session.location):
         context.note(f"this is {session.path}; of the same id there is also {', '.join(others)}")
     messages, program = _read(session)
-    said = [(one, text) for one in messages if (text := masked(one.text.strip()))]
-    said = said[-args.last :] if args.last else said
+    shown = [(one, text) for one in messages if (text := masked(one.text.strip()))]
+    shown = shown[-args.last :] if args.last else shown
     if context.json:
         rows = [
             {"role": one.role, "text": text, "line": one.line, "at": one.timestamp / 1000}
-            for one, text in said
+            for one, text in shown
         ]
         context.emit({"id": session.id, "program": program, "path": session.path, "messages": rows})
         return 0
-    for one, text in said:
+    for one, text in shown:
         context.line(f"{one.role.capitalize()}: {text}\n")
-    if not said:
+    if not shown:
         context.note("nothing was said")
     return 0
 

@@ -59,8 +59,8 @@ class WhyCommand:
 
     def run(self, args: Namespace, context: Context) -> int:
         """Explain."""
-        asked = " ".join(args.words).strip()
-        if not asked:
+        question = " ".join(args.words).strip()
+        if not question:
             raise UsageError("nothing to explain", hint=self.examples[0])
         from commonplace_why.replaying import citations_in
 
@@ -71,7 +71,7 @@ class WhyCommand:
                 if citations := citations_in(memory, args.words):
                     _passages(memory, citations, args.last, context)
                 else:
-                    _question(memory, asked, args.last, context)
+                    _question(memory, question, args.last, context)
             except BrokenPipeError:  # of what is written: a pager was closed
                 raise
             except OSError as error:

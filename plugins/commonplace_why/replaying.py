@@ -76,8 +76,8 @@ def citations_in(memory: Memory, words: Sequence[str]) -> list[str]:
         return [one]
     if not all(_LIKE_A_CITATION.fullmatch(word) or _LINES_ALONE.fullmatch(word) for word in words):
         return []
-    found = [citation_in(memory, word) or citation_meant(memory, word) for word in words]
-    return [one for one in found if one is not None] if all(found) else []
+    citations = [citation_in(memory, word) or citation_meant(memory, word) for word in words]
+    return [one for one in citations if one is not None] if all(citations) else []
 
 
 def citation_in(memory: Memory, words: str) -> str | None:
@@ -215,8 +215,8 @@ def lines_of(citation: str) -> tuple[str, int, int]:
     first = found[2] or found[4]
     if first is None:
         return found[1], 1, _LAST_LINE
-    one, other = int(first), int(found[3] or found[5] or first)
-    return found[1], max(1, min(one, other)), max(1, one, other)
+    start, end = int(first), int(found[3] or found[5] or first)
+    return found[1], max(1, min(start, end)), max(1, start, end)
 
 
 def _is_same(before: tuple[tuple[str, float], ...], now: tuple[tuple[str, float], ...]) -> bool:

@@ -1,4 +1,4 @@
-"""The page on the architecture names modules that are there, and every floor of core."""
+"""The pages on the architecture name modules that are there, and every floor of core."""
 
 from __future__ import annotations
 
@@ -7,16 +7,19 @@ import tomllib
 from pathlib import Path
 
 import commonplace
+import commonplace_ranking
 import commonplace_sqlite
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+ON_SEARCH = (ROOT / "docs" / "decisions-search.md").read_text(encoding="utf-8")
 # The packages as they are installed: this suite also runs against the wheel, without the checkout.
-PACKAGES = [Path(folder) for p in (commonplace, commonplace_sqlite) for folder in p.__path__]
+PARTS = (commonplace, commonplace_ranking, commonplace_sqlite)
+PACKAGES = [Path(folder) for package in PARTS for folder in package.__path__]
 
 
-def test_every_module_that_the_page_names_is_there() -> None:
-    named = set(re.findall(r"`([a-z_/]+\.py)`", PAGE))
+def test_every_module_that_the_pages_name_is_there() -> None:
+    named = set(re.findall(r"`([a-z_/]+\.py)`", PAGE + ON_SEARCH))
     assert len(named) > 15
     gone = {name for name in named if not any((f / name).is_file() for f in (*PACKAGES, ROOT))}
     assert gone == set()

@@ -34,7 +34,7 @@ TEXT = {
     r"hurry": "probe",
     r"recipes?": "fingerprint",
 }
-# Class names: whole, or as one of the words of a name in CamelCase.
+# Class names: whole, also of private classes, or as one of the words of a name in CamelCase.
 WHOLE = {"Turn", "Link", "Fault"}
 PARTS = {
     *("Complaint", "Doubt", "Means", "Mender", "Pace", "Remedy", "Rounds", "Serving", "Standing"),
@@ -96,7 +96,7 @@ def _classes(text: str) -> list[tuple[int, str]]:
     return [
         (text.count("\n", 0, match.start(1)) + 1, match[1])
         for match in _CLASS.finditer(text)
-        if match[1] in WHOLE or PARTS & set(_WORDS_OF_A_NAME.findall(match[1]))
+        if match[1].lstrip("_") in WHOLE or PARTS & set(_WORDS_OF_A_NAME.findall(match[1]))
     ]
 
 
@@ -122,3 +122,13 @@ def test_a_retired_word_is_found_in_names_and_texts(text: str, word: str) -> Non
 @pytest.mark.parametrize("text", ["amend", "recommend", "manewver", "marshall", "tombolder"])
 def test_words_that_contain_one_are_lawful(text: str) -> None:
     assert not any(pattern.search(text) for pattern, _ in _PATTERNS)
+
+
+@pytest.mark.parametrize("name", ["Link", "_Turn", "CareSurvey", "_Standing"])
+def test_a_retired_class_is_found_with_and_without_an_underscore(name: str) -> None:
+    assert _classes(f"x = 1\n\nclass {name}:\n    pass\n") == [(3, name)]
+
+
+@pytest.mark.parametrize("name", ["Links", "TurnOrder", "_Outstanding"])
+def test_a_class_with_another_name_is_lawful(name: str) -> None:
+    assert _classes(f"class {name}:\n    pass\n") == []

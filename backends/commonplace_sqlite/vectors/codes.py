@@ -134,11 +134,12 @@ def encode(vectors: Sequence[bytes], dims: int) -> bytes:
         with suppress(ImportError):
             import numpy as np
 
-            return _encode_by_numpy(np, vectors, dims)
-    return _encode_plainly(vectors, dims)
+            return encode_by_numpy(np, vectors, dims)
+    return encode_plainly(vectors, dims)
 
 
-def _encode_plainly(vectors: Sequence[bytes], dims: int) -> bytes:
+def encode_plainly(vectors: Sequence[bytes], dims: int) -> bytes:
+    """:func:`encode` without numpy."""
     rows: list[bytes] = []
     for vector in vectors:
         scale, residual, code = query_code(numbers(vector))
@@ -147,7 +148,8 @@ def _encode_plainly(vectors: Sequence[bytes], dims: int) -> bytes:
     return b"".join(rows)
 
 
-def _encode_by_numpy(np: Any, vectors: Sequence[bytes], dims: int) -> bytes:
+def encode_by_numpy(np: Any, vectors: Sequence[bytes], dims: int) -> bytes:
+    """:func:`encode` with numpy, which is faster for many vectors."""
     values = np.frombuffer(b"".join(vectors), "<f4").reshape(-1, dims).astype(np.float64)
     scales = (np.abs(values).max(axis=1) / _LEVELS).astype(np.float32)
     wide = scales.astype(np.float64)

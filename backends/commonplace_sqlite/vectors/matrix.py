@@ -218,8 +218,8 @@ class Matrix:
         if self._runs_of is None:
             slabs = sorted(self._slabs.values(), key=lambda slab: slab[1])
             self._runs_of = np.array(slabs, np.int64).reshape(-1, 3)
-        asked = np.fromiter(documents, np.int64, len(documents))
-        _, begins, counts = self._runs_of[np.isin(self._runs_of[:, 0], asked)].T
+        wanted = np.fromiter(documents, np.int64, len(documents))
+        _, begins, counts = self._runs_of[np.isin(self._runs_of[:, 0], wanted)].T
         return _joined(np, begins, begins + counts)
 
     def _read(self) -> None:

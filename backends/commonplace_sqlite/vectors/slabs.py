@@ -160,14 +160,14 @@ def write_slabs(space: Space, parts: Iterable[Part]) -> None:
 def _write(space: Space, parts: list[Part]) -> None:
     keys = [(space.id, *part) for part in parts]
     space.connection.executemany(of_build(_FORGET_PART, space.build), keys)
-    held = [(key, _rows(space, key[1:])) for key in keys]
-    codes = encode([row[2] for _, rows in held for row in rows], space.dims)
+    rows_of_parts = [(key, _rows(space, key[1:])) for key in keys]
+    codes = encode([row[2] for _, rows in rows_of_parts for row in rows], space.dims)
     version: int = space.connection.execute(_NEXT).get
     slabs: list[tuple[Any, ...]] = []
     packs: list[tuple[Any, ...]] = []
     begin = 0
     width = row_bytes(space.dims)
-    for key, rows in held:
+    for key, rows in rows_of_parts:
         if not rows:
             # Vectors will follow; allocating the room again would split pages.
             length: int | None = space.connection.execute(
@@ -218,12 +218,12 @@ def put_vectors(
     The caller holds a transaction. Raises ``ValueError`` where a vector has not ``dims`` finite
     numbers, or where the space has other dimensions.
     """
-    given = {digest_in(digest): checked(vector, dims) for digest, vector in vectors.items()}
+    by_digest = {digest_in(digest): checked(vector, dims) for digest, vector in vectors.items()}
     space = find_space(connection, build, name)
     if space is not None and space.dims != dims:
         raise ValueError(f"the space {name!r} has {space.dims} dimensions, not {dims}")
     known = of_build(_KNOWN, build)
-    put = {d: e for d, e in given.items() if connection.execute(known, (d,)).get is not None}
+    put = {d: e for d, e in by_digest.items() if connection.execute(known, (d,)).get is not None}
     if not put:
         return
     if space is None:

@@ -88,17 +88,17 @@ def store_rows(
     connection: apsw.Connection, space: int, dims: int, vectors: Mapping[Digest, bytes]
 ) -> None:
     """Write vectors of ``space`` by their digests, over those that are there."""
-    held: dict[Digest, int] = {}
+    ids: dict[Digest, int] = {}
     for digest in vectors:
         id_: int | None = connection.execute(_FIND, (space, digest)).get
         if id_ is not None:
-            held[digest] = id_
-    new = iter([digest for digest in vectors if digest not in held])
-    rows: Any = connection.execute(_FREE, (-space, len(vectors) - len(held))).fetchall()
-    held.update((digest, id_) for (id_,), digest in zip(rows, new, strict=False))
+            ids[digest] = id_
+    new = iter([digest for digest in vectors if digest not in ids])
+    rows: Any = connection.execute(_FREE, (-space, len(vectors) - len(ids))).fetchall()
+    ids.update((digest, id_) for (id_,), digest in zip(rows, new, strict=False))
     end = head_bytes(dims)
-    replaced = [(space, digest, vectors[digest][:end], id_) for digest, id_ in held.items()]
-    added = [(space, digest, e[:end]) for digest, e in vectors.items() if digest not in held]
+    replaced = [(space, digest, vectors[digest][:end], id_) for digest, id_ in ids.items()]
+    added = [(space, digest, e[:end]) for digest, e in vectors.items() if digest not in ids]
     connection.executemany(_REPLACE, replaced)
     connection.executemany(_ADD, added)
     if end < 4 * dims:

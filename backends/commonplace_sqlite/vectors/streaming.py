@@ -92,8 +92,8 @@ def by_codes(
     pairs: list[Pair] = []
     for slab, positions in chosen.items():
         ((chunks, vectors),) = space.connection.execute(one_slab, (space.id, *parts[slab]))
-        held = list(zip(integers(chunks), integers(vectors), strict=True))
-        pairs += [held[position] for position in positions]
+        of_slab = list(zip(integers(chunks), integers(vectors), strict=True))
+        pairs += [of_slab[position] for position in positions]
     return pairs
 
 

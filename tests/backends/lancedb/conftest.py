@@ -96,7 +96,7 @@ def s3(lancedb_installed: None) -> Iterator[dict[str, str]]:
 @pytest.fixture
 def read(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, tuple[str, ...]]]:
     """How many rows were read from a table into memory, and which columns, by each read."""
-    from commonplace_lancedb import held, rows
+    from commonplace_lancedb import loaded_rows, rows
 
     reads: list[tuple[int, tuple[str, ...]]] = []
     whole = rows.read
@@ -106,6 +106,6 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, tuple[str, ...]]]:
         reads.append((found.num_rows, tuple(columns)))
         return addresses, found
 
-    for module in (rows, held):
+    for module in (rows, loaded_rows):
         monkeypatch.setattr(module, "read", counting)
     return reads

@@ -13,7 +13,7 @@ from commonplace.testing.store import FoundLaws
 from commonplace.testing.store.documents import DocumentLaws
 from commonplace.testing.store.keyword import MatchLaws, ScoreLaws
 from commonplace.testing.store.vectors import NearestLaws
-from commonplace_lancedb import held, keyword, maintenance
+from commonplace_lancedb import keyword, loaded_rows, maintenance
 from commonplace_lancedb.plugin import make_store
 from commonplace_lancedb.settings import LanceSettings, location_of
 from commonplace_lancedb.store import LanceStore
@@ -89,5 +89,5 @@ class TestHeldLanceStoreThatIsTidiedOften(_HeldInMemory, TestLanceStore):
     def _often(self, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(maintenance, "_MOST_FRAGMENTS", 2)
         monkeypatch.setattr(maintenance, "_LOOSE_ROWS", 0)
-        monkeypatch.setattr(held, "_TAIL", request.param)
-        monkeypatch.setattr(held, "_PARTS", 2)
+        monkeypatch.setattr(loaded_rows, "_TAIL", request.param)
+        monkeypatch.setattr(loaded_rows, "_PARTS", 2)

@@ -25,7 +25,7 @@ from commonplace.testing.base import (
     words,
 )
 from commonplace.testing.base import held as documents_of
-from commonplace_lancedb import held, maintenance, row_cache, rows, sealed
+from commonplace_lancedb import loaded_rows, maintenance, row_cache, rows, sealed
 from commonplace_lancedb.plugin import make_store
 from commonplace_lancedb.row_cache import RowCache
 from commonplace_lancedb.settings import LanceSettings, location_of
@@ -247,13 +247,13 @@ def test_the_addresses_of_other_rows_are_not_taken_for_the_same(
     fill(open_store(), 5)
     store = process()
     use(store)
-    holder, table = store._database._holder, store._database.table()
-    kept: Any = holder
-    mine = kept._held
+    loader, table = store._database._loader, store._database.table()
+    kept: Any = loader
+    mine = kept._loaded
     assert mine.continued(table) is not None
     # Now as if all of them had been written by other commits.
     seen = mine.witness
-    mine.light("revision")[:] += 1
+    mine.int_column("revision")[:] += 1
     mine.witness = seen._replace(revision=seen.revision + 1)
     assert mine.continued(table) is None
     mine.witness = None
@@ -268,12 +268,12 @@ def test_what_lies_beyond_the_last_row_that_is_the_same_is_new(
     publish(others, make_put("theirs.md", "ant"))
     store = process()
     use(store)
-    kept: Any = store._database._holder
-    before = kept._held
+    kept: Any = store._database._loader
+    before = kept._loaded
     write(mine, make_put("new.md", "ant"))
     table = open_store()._database.table()
     # As if all that is new had been rows of others, in a history of the table that was undone.
-    before.every = rows.addresses_of(table, None)
+    before.all_addresses = rows.addresses_of(table, None)
     before.witness = None
     later = before.continued(table)
     ids = later.take(later.positions(None, "doc"), ("path",))["path"].to_pylist()
@@ -332,7 +332,7 @@ def test_who_cannot_wait_for_another_process_reads_for_itself(
     fill(open_store())
     first, second = process(), process()
     monkeypatch.setattr(row_cache, "_WAIT", 0.0)
-    reading: Any = first._database._holder
+    reading: Any = first._database._loader
     with reading._row_cache._lease.held(0):
         assert use(second) == 20
         assert files(cache) == set(), "who has the turn writes"
@@ -391,8 +391,8 @@ def test_rows_of_a_bucket_alone_are_on_disk(lancedb_installed: None, tmp_path: P
     def caches(cache_dir: str = str(tmp_path), **settings: Any) -> bool:
         config = LanceSettings(**settings)
         made: Any = make_store(StoreContext("main.sqlite", config=config, cache_dir=cache_dir))
-        holder = made._database._holder
-        return holder is not None and holder._row_cache is not None
+        loader = made._database._loader
+        return loader is not None and loader._row_cache is not None
 
     assert caches(uri="s3://bucket/x")
     assert not caches(uri=str(tmp_path))
@@ -494,8 +494,8 @@ def test_from_disk_and_from_the_table_the_same_is_found(
     far = seed % 2 == 0  # then the last files alone are merged most of the time
     monkeypatch.setattr(maintenance, "_is_far", lambda _: far)
     monkeypatch.setattr(maintenance, "_LOOSE_ROWS", chance.choice([0, 2_000]))
-    monkeypatch.setattr(held, "_TAIL", chance.choice([0, 10, 5_000]))
-    monkeypatch.setattr(held, "_PARTS", chance.choice([1, 3, 24]))
+    monkeypatch.setattr(loaded_rows, "_TAIL", chance.choice([0, 10, 5_000]))
+    monkeypatch.setattr(loaded_rows, "_PARTS", chance.choice([1, 3, 24]))
     monkeypatch.setattr(row_cache, "_LONG_TAIL", chance.choice([0, 10, 2_000]))
     monkeypatch.setattr(row_cache, "_AGE", chance.choice([0.0, 600.0]))
     team = Team(chance, process, open_store)

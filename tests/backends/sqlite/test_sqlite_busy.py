@@ -112,10 +112,10 @@ def test_closing_waits_for_the_search_that_counts_terms(
     close, counted = store._database.close, list[object]()
 
     def closing() -> None:
-        counted.append(store._counted)
+        counted.append(store._term_counter)
         close()
 
     monkeypatch.setattr(store._database, "close", closing)
     store.close()
     assert counted[0] is not None
-    assert store._counted is None
+    assert store._term_counter is None

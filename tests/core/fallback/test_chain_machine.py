@@ -34,8 +34,8 @@ SYNC_MODES = st.sampled_from(["answers", "answers", "fails", "hangs", "breaks"])
 COOLDOWN = 30.0
 
 
-class Links(RuleBasedStateMachine):
-    """Links fail, hang, recover, and are searched from one thread or several."""
+class Backends(RuleBasedStateMachine):
+    """Backends fail, hang, recover, and are searched from one thread or several."""
 
     make: Callable[..., Chain]
 
@@ -49,7 +49,7 @@ class Links(RuleBasedStateMachine):
         self.chain = self.make(count)
 
     @rule(data=st.data(), mode=MODES, sync_mode=SYNC_MODES)
-    def a_link_changes(self, data: st.DataObject, mode: str, sync_mode: str) -> None:
+    def a_backend_changes(self, data: st.DataObject, mode: str, sync_mode: str) -> None:
         self.change(data.draw(st.sampled_from(self.chain.engines)), mode, sync_mode)
 
     def change(self, engine: Engine, mode: Any, sync_mode: Any) -> None:
@@ -73,7 +73,7 @@ class Links(RuleBasedStateMachine):
         self.check(*self.ask(fresh=fresh), fresh=fresh, good=good)
         taken = self.chain.clock() - now
         assert taken <= 30.001, "a search ends when its time is over"
-        self.check_that_broken_links_are_spared(before, now, good, late, fresh=fresh)
+        self.check_that_broken_backends_are_spared(before, now, good, late, fresh=fresh)
 
     @rule(fresh=st.booleans())
     def search_from_three_threads(self, fresh: bool) -> None:
@@ -154,7 +154,7 @@ class Links(RuleBasedStateMachine):
             return not fresh or engine.sync_mode == "answers"
         return engine.mode == "answers"
 
-    def check_that_broken_links_are_spared(
+    def check_that_broken_backends_are_spared(
         self, before: dict[str, int], now: float, good: set[str], late: set[str], *, fresh: bool
     ) -> None:
         """One that failed is not asked again within its cool-down, while a good one can answer."""
@@ -193,11 +193,11 @@ class Links(RuleBasedStateMachine):
 
 
 @pytest.mark.parametrize("examples", [40, pytest.param(400, marks=pytest.mark.slow)])
-def test_links_that_come_and_go(chains: Callable[..., Chain], examples: int) -> None:
-    def machine() -> Links:
-        links = Links()
-        links.make = chains
-        return links
+def test_backends_that_come_and_go(chains: Callable[..., Chain], examples: int) -> None:
+    def machine() -> Backends:
+        backends = Backends()
+        backends.make = chains
+        return backends
 
     run_state_machine_as_test(
         machine,  # type: ignore[arg-type] # a function that makes one serves as well

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from commonplace.model.reports import SyncEvent
 
-    Making = Callable[..., "House"]
+    MakeService = Callable[..., "ServiceHarness"]
 
 PATIENCE = 60.0
 QUICK = SyncSettings(watch_debounce_ms=1)
@@ -38,23 +38,23 @@ QUICK = SyncSettings(watch_debounce_ms=1)
 def until(holds: Callable[[], object]) -> None:
     give_up = time.monotonic() + PATIENCE
     while not holds():
-        assert time.monotonic() < give_up, "it never came to be"
+        assert time.monotonic() < give_up, "timed out"
         time.sleep(0.001)
 
 
-class Eyes:
-    """A watcher that sees what the test says."""
+class FakeWatcher:
+    """A watcher whose changes the test reports."""
 
     def __init__(self, changed: Callable[[frozenset[str]], None]) -> None:
         self.changed = changed
-        self.begun = self.ended = 0
+        self.started = self.stopped = 0
         self.reporting = frozenset[str]()
 
     def start(self) -> None:
-        self.begun += 1
+        self.started += 1
 
     def stop(self) -> None:
-        self.ended += 1
+        self.stopped += 1
 
     def state(self) -> WatchState:
         return WatchState("polling", "there is no other way", 7.0, 3)
@@ -63,8 +63,8 @@ class Eyes:
         return self.reporting
 
 
-class House:
-    """A service whose syncs do as the test says."""
+class ServiceHarness:
+    """A service, what its syncs were asked for, and its events; ``answer`` is what a sync does."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class House:
     ) -> None:
         self.requests: list[SyncRequest] = []
         self.events: list[SyncEvent] = []
-        self.eyes: list[Eyes] = []
+        self.watchers: list[FakeWatcher] = []
         self.answer: Callable[[SyncRequest, Deadline], SyncReport] = lambda *_: SyncReport(added=1)
         self.service = SyncService(
             settings,
@@ -90,9 +90,9 @@ class House:
         return self.answer(request, deadline)
 
     def watch(self, *, unwatched: bool = False) -> None:
-        def make(changed: Callable[[frozenset[str]], None]) -> Eyes:
-            self.eyes.append(Eyes(changed))
-            return self.eyes[-1]
+        def make(changed: Callable[[frozenset[str]], None]) -> FakeWatcher:
+            self.watchers.append(FakeWatcher(changed))
+            return self.watchers[-1]
 
         self.service.watch(make, unwatched=unwatched)
 
@@ -105,31 +105,31 @@ class House:
 
 
 @pytest.fixture
-def making() -> Iterator[Making]:
-    made: list[House] = []
+def make_service() -> Iterator[MakeService]:
+    harnesses: list[ServiceHarness] = []
 
-    def make(*args: Any, **options: Any) -> House:
-        made.append(House(*args, **options))
-        return made[-1]
+    def make(*args: Any, **options: Any) -> ServiceHarness:
+        harnesses.append(ServiceHarness(*args, **options))
+        return harnesses[-1]
 
     yield make
-    for house in made:
-        house.service.close()
+    for harness in harnesses:
+        harness.service.close()
     until(lambda: not any("commonplace-" in thread.name for thread in threading.enumerate()))
 
 
-def test_watching_begins_with_a_sync_and_follows_what_is_seen(making: Making) -> None:
-    house = making()
-    house.watch()
-    until(lambda: house.events)
-    house.watch()
-    assert [eyes.begun for eyes in house.eyes] == [1], "once is enough"
-    house.eyes[0].changed(frozenset({"/b", "/a"}))
-    until(lambda: len(house.events) > 1)
-    assert house.reasons() == [("start",), ("watch",)]
-    assert house.events[1].paths == ("/a", "/b")
-    assert not any(request.eager for request in house.requests), "no caller asked"
-    state = house.service.state()
+def test_watching_begins_with_a_sync_and_follows_what_is_seen(make_service: MakeService) -> None:
+    harness = make_service()
+    harness.watch()
+    until(lambda: harness.events)
+    harness.watch()
+    assert [watcher.started for watcher in harness.watchers] == [1], "once is enough"
+    harness.watchers[0].changed(frozenset({"/b", "/a"}))
+    until(lambda: len(harness.events) > 1)
+    assert harness.reasons() == [("start",), ("watch",)]
+    assert harness.events[1].paths == ("/a", "/b")
+    assert not any(request.eager for request in harness.requests), "no caller asked"
+    state = harness.service.state()
     assert (state.watching, state.reason, state.since, state.folders) == (
         "polling",
         "there is no other way",
@@ -138,31 +138,31 @@ def test_watching_begins_with_a_sync_and_follows_what_is_seen(making: Making) ->
     )
     assert state.last is not None
     assert (state.last.reasons, state.last.added, state.last.error) == (("watch",), 1, "")
-    house.service.close()
-    assert house.eyes[0].ended == 1
+    harness.service.close()
+    assert harness.watchers[0].stopped == 1
 
 
 def test_what_may_have_changed_is_known_while_every_folder_reports(
-    making: Making, tmp_path: Path
+    make_service: MakeService, tmp_path: Path
 ) -> None:
     now = 0.0
-    house = making(SyncSettings(watch_debounce_ms=600_000), clock=lambda: now)
-    assert house.service.changed is None, "nothing is watched"
-    house.watch()
-    until(lambda: house.events and house.at_rest())
+    harness = make_service(SyncSettings(watch_debounce_ms=600_000), clock=lambda: now)
+    assert harness.service.changed is None, "nothing is watched"
+    harness.watch()
+    until(lambda: harness.events and harness.at_rest())
 
     def changed(*, after: float = 0.0) -> set[str] | None:
         nonlocal now
         now += after
-        assert house.service.changed is not None
-        paths = house.service.changed()
+        assert harness.service.changed is not None
+        paths = harness.service.changed()
         return None if paths is None else set(paths)
 
     assert changed() is None, "the system does not report"
-    house.eyes[0].reporting = frozenset({str(tmp_path)})
+    harness.watchers[0].reporting = frozenset({str(tmp_path)})
     assert changed() is None, "all has to be looked at once"
     assert changed(after=2.0) == set()
-    house.eyes[0].changed(frozenset({"/a"}))
+    harness.watchers[0].changed(frozenset({"/a"}))
     assert changed() == {"/a"}
     (tmp_path / "new").touch()
     assert changed() is None
@@ -175,67 +175,67 @@ def test_what_may_have_changed_is_known_while_every_folder_reports(
     [(SyncSettings(full_scan_minutes=0), False), (SyncSettings(), True)],
 )
 def test_what_may_have_changed_is_unknown_where_not_all_is_watched(
-    making: Making, settings: SyncSettings, unwatched: bool
+    make_service: MakeService, settings: SyncSettings, unwatched: bool
 ) -> None:
-    house = making(settings)
-    house.watch(unwatched=unwatched)
-    until(lambda: house.events)
-    assert house.service.changed is None
+    harness = make_service(settings)
+    harness.watch(unwatched=unwatched)
+    until(lambda: harness.events)
+    assert harness.service.changed is None
 
 
-def test_what_cannot_be_watched_is_looked_at_now_and_then(making: Making) -> None:
-    house = making()
-    house.watch(unwatched=True)
-    until(lambda: house.events)
-    until(lambda: not house.service.state().running)
-    due_in = house.service.state().due_in
+def test_what_cannot_be_watched_is_looked_at_now_and_then(make_service: MakeService) -> None:
+    harness = make_service()
+    harness.watch(unwatched=True)
+    until(lambda: harness.events)
+    until(lambda: not harness.service.state().running)
+    due_in = harness.service.state().due_in
     assert due_in is not None
     assert 0 < due_in <= 60
-    often = making(SyncSettings(interval_minutes=600))
+    often = make_service(SyncSettings(interval_minutes=600))
     often.watch(unwatched=True)
     until(lambda: often.events)
     assert (often.service.state().due_in or 0) <= 60
-    seldom = making(SyncSettings(interval_minutes=600, watch=False))
+    seldom = make_service(SyncSettings(interval_minutes=600, watch=False))
     seldom.watch(unwatched=True)
     until(lambda: seldom.events)
     until(lambda: (seldom.service.state().due_in or 0) > 60)
-    assert not seldom.eyes
+    assert not seldom.watchers
     assert seldom.service.state().reason == "sync.watch is false"
 
 
-def test_a_session_starts_once(making: Making) -> None:
-    house = making()
+def test_a_session_starts_once(make_service: MakeService) -> None:
+    harness = make_service()
     for _ in range(3):
-        house.service.session_started("one")
-        until(lambda: house.events and house.at_rest())
-    house.service.searched("one", 0)
-    house.service.searched("", 0)
-    assert house.at_rest()
-    assert house.reasons() == [("session-start",)]
-    deaf = making(SyncSettings(on_session_start=False))
+        harness.service.session_started("one")
+        until(lambda: harness.events and harness.at_rest())
+    harness.service.searched("one", 0)
+    harness.service.searched("", 0)
+    assert harness.at_rest()
+    assert harness.reasons() == [("session-start",)]
+    deaf = make_service(SyncSettings(on_session_start=False))
     deaf.service.session_started("one")
     deaf.service.searched("two", 0)
     assert deaf.at_rest()
     assert not deaf.requests
 
 
-def test_a_search_has_nothing_embedded_unless_watching(making: Making) -> None:
-    house = making(embeds=True)
-    house.service.searched("one", 0)
-    until(lambda: house.events and house.at_rest())
-    house.service.searched("one", 25)
-    until(lambda: len(house.events) == 2 and house.at_rest())
-    assert house.reasons() == [("session-start",), ("search",)]
-    assert not any(request.embed for request in house.requests)
-    watched = making(embeds=True)
+def test_a_search_has_nothing_embedded_unless_watching(make_service: MakeService) -> None:
+    harness = make_service(embeds=True)
+    harness.service.searched("one", 0)
+    until(lambda: harness.events and harness.at_rest())
+    harness.service.searched("one", 25)
+    until(lambda: len(harness.events) == 2 and harness.at_rest())
+    assert harness.reasons() == [("session-start",), ("search",)]
+    assert not any(request.embed for request in harness.requests)
+    watched = make_service(embeds=True)
     watched.watch()
     until(lambda: len(watched.requests) == 2 and watched.at_rest())
     watched.service.searched("one", 25)
     until(lambda: sum(request.embed for request in watched.requests) == 2)
 
 
-def test_changes_do_not_wait_for_texts_that_are_being_embedded(making: Making) -> None:
-    house = making(embeds=True)
+def test_changes_do_not_wait_for_texts_that_are_being_embedded(make_service: MakeService) -> None:
+    harness = make_service(embeds=True)
     embedding, release = threading.Event(), threading.Event()
 
     def answer(request: SyncRequest, _deadline: Deadline) -> SyncReport:
@@ -244,80 +244,87 @@ def test_changes_do_not_wait_for_texts_that_are_being_embedded(making: Making) -
             assert release.wait(PATIENCE)
         return SyncReport(embedding=Embedding(provider="x", embedded=1) if request.embed else None)
 
-    house.answer = answer
-    house.watch()
+    harness.answer = answer
+    harness.watch()
     assert embedding.wait(PATIENCE)
-    assert house.service.state().running == ("start",)
-    house.eyes[0].changed(frozenset({"/a"}))
-    until(lambda: [event.reasons for event in house.events] == [("start",), ("watch",)])
+    assert harness.service.state().running == ("start",)
+    harness.watchers[0].changed(frozenset({"/a"}))
+    until(lambda: [event.reasons for event in harness.events] == [("start",), ("watch",)])
     release.set()
     until(
         lambda: (
-            sum(event.report is not None and bool(event.report.embedding) for event in house.events)
+            sum(
+                event.report is not None and bool(event.report.embedding)
+                for event in harness.events
+            )
             == 2
         )
     )
 
 
 def test_a_sync_that_was_taken_and_has_not_begun_is_shown_as_running(
-    making: Making, monkeypatch: pytest.MonkeyPatch
+    make_service: MakeService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    house = making()
-    queue, shown = house.service._queue, list[tuple[str, ...]]()
+    harness = make_service()
+    queue, shown = harness.service._queue, list[tuple[str, ...]]()
     run = queue.run
 
     def about_to(request: SyncRequest) -> SyncReport:
-        shown.append(house.service.state().running)
+        shown.append(harness.service.state().running)
         return run(request)
 
     monkeypatch.setattr(queue, "run", about_to)
-    house.watch()
-    until(lambda: house.events and house.at_rest())
+    harness.watch()
+    until(lambda: harness.events and harness.at_rest())
     assert shown == [("start",)]
 
 
-def test_texts_that_could_not_be_embedded_stay_said_until_they_are(making: Making) -> None:
-    house = making(embeds=True)
+def test_texts_that_could_not_be_embedded_stay_said_until_they_are(
+    make_service: MakeService,
+) -> None:
+    harness = make_service(embeds=True)
     missing = [3]
-    house.answer = lambda request, _: SyncReport(
+    harness.answer = lambda request, _: SyncReport(
         embedding=Embedding(provider="x", missing=missing[0], reason="it sleeps")
         if request.embed
         else None
     )
-    house.service.session_started("one")
-    until(lambda: len(house.events) == 2)
-    house.service.searched("", 21)
-    until(lambda: len(house.events) == 3)
-    last = house.service.state().last
+    harness.service.session_started("one")
+    until(lambda: len(harness.events) == 2)
+    harness.service.searched("", 21)
+    until(lambda: len(harness.events) == 3)
+    last = harness.service.state().last
     assert last is not None
     assert last.error == "3 texts are not embedded yet: it sleeps"
     assert last.failing_since is not None
 
 
-def test_after_a_compaction_everything_is_indexed(making: Making) -> None:
-    house = making()
-    assert house.service.compacted("/s.jsonl", "off") is None
-    assert house.service.compacted("/s.jsonl", "await") == SyncReport(added=1)
-    assert house.service.compacted(None, "async") is None
-    until(lambda: len(house.events) == 2)
-    assert all(request.eager for request in house.requests)
-    lazy = making(SyncSettings(post_compaction_force=False))
+def test_after_a_compaction_everything_is_indexed(make_service: MakeService) -> None:
+    harness = make_service()
+    assert harness.service.compacted("/s.jsonl", "off") is None
+    assert harness.service.compacted("/s.jsonl", "await") == SyncReport(added=1)
+    assert harness.service.compacted(None, "async") is None
+    until(lambda: len(harness.events) == 2)
+    assert all(request.eager for request in harness.requests)
+    lazy = make_service(SyncSettings(post_compaction_force=False))
     lazy.service.compacted(None, "await")
     assert not lazy.requests[0].eager
 
 
-def test_an_index_that_is_busy_is_tried_again_and_is_news_only_if_it_lasts(making: Making) -> None:
-    house = making()
+def test_an_index_that_is_busy_is_tried_again_and_is_news_only_if_it_lasts(
+    make_service: MakeService,
+) -> None:
+    harness = make_service()
 
     def busy(*_: object) -> SyncReport:
         raise IndexBusyError("another process writes")
 
-    house.answer = busy
-    house.service.session_started("one")
-    until(lambda: house.requests)
-    until(lambda: (house.service.state().due_in or 0) > 0)
-    assert house.events == []
-    assert house.service.state().last is None
+    harness.answer = busy
+    harness.service.session_started("one")
+    until(lambda: harness.requests)
+    until(lambda: (harness.service.state().due_in or 0) > 0)
+    assert harness.events == []
+    assert harness.service.state().last is None
     now = [1000.0]
     history = History(lambda: now[0])
     request, error = SyncRequest(("watch",)), IndexBusyError("another process writes")
@@ -336,42 +343,44 @@ def test_an_index_that_is_busy_is_tried_again_and_is_news_only_if_it_lasts(makin
 
 
 @pytest.mark.slow
-def test_other_failures_are_reported_at_once_also_mistakes(making: Making) -> None:
-    house = making()
+def test_other_failures_are_reported_at_once_also_mistakes(make_service: MakeService) -> None:
+    harness = make_service()
 
     def fail(request: SyncRequest, _deadline: Deadline) -> SyncReport:
-        if len(house.requests) == 1:
+        if len(harness.requests) == 1:
             raise IndexReadOnlyError("it cannot be written", hint="chmod")
         raise ZeroDivisionError
 
-    house.answer = fail
-    house.service.session_started("one")
-    until(lambda: len(house.events) == 2)
-    assert isinstance(house.events[0].error, IndexReadOnlyError)
-    assert "internal error: ZeroDivisionError" in str(house.events[1].error)
-    last = house.service.state().last
+    harness.answer = fail
+    harness.service.session_started("one")
+    until(lambda: len(harness.events) == 2)
+    assert isinstance(harness.events[0].error, IndexReadOnlyError)
+    assert "internal error: ZeroDivisionError" in str(harness.events[1].error)
+    last = harness.service.state().last
     assert last is not None
     assert last.failing_since is not None
 
 
 @pytest.mark.parametrize("error", [UnavailableError("no index"), DeclinedError("not this one")])
 def test_a_sync_before_a_search_that_fails_is_a_note_of_the_search(
-    making: Making, error: CommonplaceError
+    make_service: MakeService, error: CommonplaceError
 ) -> None:
     def fail(*_: object) -> SyncReport:
         raise error
 
-    house = making()
-    house.answer = fail
-    left = house.service.before_search(None, None)
+    harness = make_service()
+    harness.answer = fail
+    left = harness.service.before_search(None, None)
     assert left == f"the notes could not be embedded first: {error}"
 
 
-def test_a_sync_before_a_search_waits_for_others_in_half_of_its_time(making: Making) -> None:
-    house = making()
-    assert house.service.before_search(None, None) == ""
-    assert house.service.before_search(Deadline.after(10), None) == ""
-    usual, hasty = (request.wait for request in house.requests)
+def test_a_sync_before_a_search_waits_for_others_in_half_of_its_time(
+    make_service: MakeService,
+) -> None:
+    harness = make_service()
+    assert harness.service.before_search(None, None) == ""
+    assert harness.service.before_search(Deadline.after(10), None) == ""
+    usual, hasty = (request.wait for request in harness.requests)
     assert usual == 30
     assert 4 < hasty <= 5
     begun, release = threading.Event(), threading.Event()
@@ -381,34 +390,34 @@ def test_a_sync_before_a_search_waits_for_others_in_half_of_its_time(making: Mak
         assert release.wait(PATIENCE)
         return SyncReport()
 
-    house.answer = slow
-    other = threading.Thread(target=lambda: house.service.sync(SyncRequest(("demand",))))
+    harness.answer = slow
+    other = threading.Thread(target=lambda: harness.service.sync(SyncRequest(("demand",))))
     other.start()
     assert begun.wait(PATIENCE)
-    left = house.service.before_search(Deadline.after(0.2), None)
+    left = harness.service.before_search(Deadline.after(0.2), None)
     release.set()
     other.join(PATIENCE)
     assert left.endswith("embedded first: another sync took longer than was waited for")
 
 
-def test_a_listener_that_fails_does_no_harm(making: Making) -> None:
-    house = making()
+def test_a_listener_that_fails_does_no_harm(make_service: MakeService) -> None:
+    harness = make_service()
     recorder: list[SyncEvent] = []
 
     def listen(event: SyncEvent) -> None:
         recorder.append(event)
         raise ValueError
 
-    house.service._listener = listen
-    assert house.service.sync(SyncRequest(("demand",))) == SyncReport(added=1)
+    harness.service._listener = listen
+    assert harness.service.sync(SyncRequest(("demand",))) == SyncReport(added=1)
     assert len(recorder) == 1
 
 
 def test_closing_ends_a_sync_at_its_next_batch_and_is_no_failure(
-    making: Making, caplog: pytest.LogCaptureFixture
+    make_service: MakeService, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("INFO")
-    house = making()
+    harness = make_service()
     begun = threading.Event()
 
     def batches(_request: SyncRequest, deadline: Deadline) -> SyncReport:
@@ -416,32 +425,32 @@ def test_closing_ends_a_sync_at_its_next_batch_and_is_no_failure(
         until(lambda: deadline.expired)
         return SyncReport(remaining=5)
 
-    house.answer = batches
-    house.service.session_started("one")
+    harness.answer = batches
+    harness.service.session_started("one")
     assert begun.wait(PATIENCE)
-    house.service.compacted("/s.jsonl", "async")
-    house.service.close()
-    (ended,) = house.events
+    harness.service.compacted("/s.jsonl", "async")
+    harness.service.close()
+    (ended,) = harness.events
     assert ended.report == SyncReport(remaining=5)
     (left,) = [line for line in caplog.messages if line.startswith("closed before")]
     assert "session-start" in left
     assert "post-compaction" in left
-    house.service.close()
-    assert len(house.events) == 1
+    harness.service.close()
+    assert len(harness.events) == 1
     asks: list[Callable[[], object]] = [
-        lambda: house.service.sync(SyncRequest(("demand",))),
-        lambda: house.service.session_started("two"),
-        lambda: house.service.compacted(None, "async"),
-        house.watch,
+        lambda: harness.service.sync(SyncRequest(("demand",))),
+        lambda: harness.service.session_started("two"),
+        lambda: harness.service.compacted(None, "async"),
+        harness.watch,
     ]
     for ask in asks:
         with pytest.raises(CallerError, match="this memory is closed"):
             ask()
-    house.service.searched("three", 5)  # its answer is there all the same
+    harness.service.searched("three", 5)  # its answer is there all the same
 
 
-def test_closing_ends_a_sync_that_another_thread_waits_for(making: Making) -> None:
-    house = making()
+def test_closing_ends_a_sync_that_another_thread_waits_for(make_service: MakeService) -> None:
+    harness = make_service()
     begun = threading.Event()
     reports: list[SyncReport] = []
 
@@ -450,27 +459,27 @@ def test_closing_ends_a_sync_that_another_thread_waits_for(making: Making) -> No
         until(lambda: deadline.expired)
         return SyncReport(remaining=5)
 
-    house.answer = batches
+    harness.answer = batches
     ask = threading.Thread(
-        target=lambda: reports.append(house.service.sync(SyncRequest(("demand",))))
+        target=lambda: reports.append(harness.service.sync(SyncRequest(("demand",))))
     )
     ask.start()
     assert begun.wait(PATIENCE)
-    house.service.close()
+    harness.service.close()
     ask.join(PATIENCE)
     assert reports == [SyncReport(remaining=5)]
 
 
-def test_a_listener_may_close_the_memory(making: Making) -> None:
-    house = making()
+def test_a_listener_may_close_the_memory(make_service: MakeService) -> None:
+    harness = make_service()
     closed = threading.Event()
 
     def close(_event: SyncEvent) -> None:
-        house.service.close()
+        harness.service.close()
         closed.set()
 
-    house.service._listener = close
-    house.service.session_started("one")
+    harness.service._listener = close
+    harness.service.session_started("one")
     assert closed.wait(PATIENCE)
 
 

@@ -21,7 +21,7 @@ from commonplace.protocols.contexts import FurtherHits
 from commonplace_ranking.rules import rules_of
 from commonplace_ranking.standing import Instructions
 from commonplace_ranking.tasks import kind_of
-from commonplace_ranking.topics import _TABLE, AMOUNTS, BROAD, topics_of_rule, topics_of_task
+from commonplace_ranking.topics import AMOUNTS, BROAD, TABLE, topics_of_rule, topics_of_task
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -233,7 +233,7 @@ def test_topics_are_those_of_the_words_longest_first() -> None:
 
 def test_each_topic_has_words_of_rules_and_of_tasks_in_every_script() -> None:
     topics: dict[str, list[tuple[str, str]]] = {}
-    for line in filter(None, _TABLE.splitlines()):
+    for line in filter(None, TABLE.splitlines()):
         side, *words = line.split()
         if not words:
             last = topics.setdefault(side, [])

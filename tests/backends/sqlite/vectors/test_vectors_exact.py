@@ -24,10 +24,10 @@ from commonplace_sqlite.vectors.codes import (
     HEAD,
     NORM_SLACK,
     Kernels,
-    _encode_by_numpy,
-    _encode_plainly,
     checked,
     dot,
+    encode_by_numpy,
+    encode_plainly,
     normalised,
     numbers,
     padded,
@@ -223,7 +223,7 @@ def test_what_is_nearly_of_length_1_is_brought_closer(vector: bytes, length: flo
 def test_both_encoders_keep_the_bound(data: st.DataObject, dims: int) -> None:
     vectors = [normalised(v, dims) for v in data.draw(st.lists(vectors_of(dims), min_size=1))]
     width = row_bytes(dims)
-    for rows in (_encode_plainly(vectors, dims), _encode_by_numpy(np, vectors, dims)):
+    for rows in (encode_plainly(vectors, dims), encode_by_numpy(np, vectors, dims)):
         assert len(rows) == width * len(vectors)
         for place, vector in enumerate(vectors):
             row = memoryview(rows)[place * width : (place + 1) * width]
@@ -249,7 +249,7 @@ def test_pca_bounds_hold_for_every_score(data: st.DataObject, dims: int) -> None
     ]
     odd = data.draw(st.lists(vectors_of(dims), max_size=30))
     *vectors, query = [normalised(vector, dims) for vector in (*odd, *drawn)]
-    rows = _encode_by_numpy(np, vectors, dims)
+    rows = encode_by_numpy(np, vectors, dims)
     matrix = np.frombuffer(rows, np.int8).reshape(len(vectors), -1)
     scales, residuals = np.ascontiguousarray(matrix[:, :HEAD]).view("<f4").T
     bounds = PcaBounds(Kernels(), dims, len(vectors) + 5)

@@ -1,4 +1,4 @@
-"""Rankers by place: values by hand, and what each explains."""
+"""Rankers by source, path, importance and document: values by hand, and what each explains."""
 
 from __future__ import annotations
 
@@ -19,13 +19,8 @@ from commonplace.model.search import (
     Where,
 )
 from commonplace.plugin import FurtherHits, RankContext
-from commonplace_ranking.places import (
-    ExactPath,
-    Importance,
-    SourceBalance,
-    Spread,
-    importance_of,
-)
+from commonplace_ranking.adjustments import Importance, Spread, importance_of
+from commonplace_ranking.reordering import ExactPath, SourceBalance
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -25,8 +25,8 @@ from commonplace.testing.base import (
     words,
 )
 from commonplace.testing.base import held as documents_of
-from commonplace_lancedb import held, maintenance, rows
-from commonplace_lancedb.holding import Holder
+from commonplace_lancedb import loaded_rows, maintenance, rows
+from commonplace_lancedb.loading import RowLoader
 from commonplace_lancedb.plugin import make_store
 from commonplace_lancedb.settings import LanceSettings, location_of
 from commonplace_lancedb.store import LanceStore
@@ -40,7 +40,7 @@ PLENTY = 1_000_000_000
 
 
 @pytest.fixture
-def open_held(lancedb_installed: None, folder: str) -> Iterator[Callable[..., LanceStore]]:
+def open_loading(lancedb_installed: None, folder: str) -> Iterator[Callable[..., LanceStore]]:
     """Opens stores in ``folder`` that hold rows in memory; closes them after the test."""
     opened: list[LanceStore] = []
 
@@ -61,18 +61,18 @@ def eager(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(maintenance, name, value)
 
 
-def in_memory(store: LanceStore) -> held.Held | None:
+def in_memory(store: LanceStore) -> loaded_rows.LoadedRows | None:
     snapshot = store._database.latest()
     assert snapshot is not None
-    return snapshot.held()
+    return snapshot.loaded_rows()
 
 
 def test_a_newer_version_costs_what_is_new_in_it(
-    open_held: Callable[..., LanceStore],
+    open_loading: Callable[..., LanceStore],
     open_store: Callable[..., LanceStore],
     read: list[tuple[int, tuple[str, ...]]],
 ) -> None:
-    other, reader = open_store(), open_held()
+    other, reader = open_store(), open_loading()
     publish(other, *(make_put(f"{number}.md", "ant bee") for number in range(50)))
     assert len(search(reader, words("ant"))) == 50
     assert any(set(rows.TEXTS) <= set(columns) for _, columns in read)
@@ -87,9 +87,9 @@ def test_a_newer_version_costs_what_is_new_in_it(
 
 
 def test_what_is_deleted_or_replaced_elsewhere_is_not_found(
-    open_held: Callable[..., LanceStore], open_store: Callable[..., LanceStore]
+    open_loading: Callable[..., LanceStore], open_store: Callable[..., LanceStore]
 ) -> None:
-    other, reader = open_store(), open_held()
+    other, reader = open_store(), open_loading()
     publish(other, *(make_put(f"{number}.md", "ant") for number in range(10)))
     assert len(search(reader, words("ant"))) == 10
     write(other, DeleteDocument("memory", "3.md"), make_put("4.md", "bee"))
@@ -102,13 +102,13 @@ def test_what_is_deleted_or_replaced_elsewhere_is_not_found(
 @pytest.mark.parametrize("tail", [0, 5_000])
 @pytest.mark.usefixtures("eager")
 def test_vectors_put_again_elsewhere_count_once_files_were_merged(
-    open_held: Callable[..., LanceStore],
+    open_loading: Callable[..., LanceStore],
     open_store: Callable[..., LanceStore],
     monkeypatch: pytest.MonkeyPatch,
     tail: int,
 ) -> None:
-    monkeypatch.setattr(held, "_TAIL", tail)
-    other, reader = open_store(), open_held()
+    monkeypatch.setattr(loaded_rows, "_TAIL", tail)
+    other, reader = open_store(), open_loading()
     puts = [make_put(f"{number}.md", f"ant n{number}") for number in range(20)]
     build = publish(other, *puts)
     east, north = make_vector(1, 0, 0), make_vector(0, 1, 0)
@@ -124,13 +124,13 @@ def test_vectors_put_again_elsewhere_count_once_files_were_merged(
 
 @pytest.mark.usefixtures("eager")
 def test_texts_are_kept_where_files_were_merged(
-    open_held: Callable[..., LanceStore],
+    open_loading: Callable[..., LanceStore],
     open_store: Callable[..., LanceStore],
     monkeypatch: pytest.MonkeyPatch,
     read: list[tuple[int, tuple[str, ...]]],
 ) -> None:
-    monkeypatch.setattr(held, "_TAIL", 10)
-    other, reader = open_store(), open_held()
+    monkeypatch.setattr(loaded_rows, "_TAIL", 10)
+    other, reader = open_store(), open_loading()
     publish(other, *(make_put(f"{number}.md", f"ant n{number}") for number in range(50)))
     assert len(search(reader, words("ant"))) == 50
     read.clear()
@@ -141,9 +141,9 @@ def test_texts_are_kept_where_files_were_merged(
 
 
 def test_a_table_made_in_the_place_of_another_is_read_from_the_beginning(
-    open_held: Callable[..., LanceStore], open_store: Callable[..., LanceStore], folder: str
+    open_loading: Callable[..., LanceStore], open_store: Callable[..., LanceStore], folder: str
 ) -> None:
-    other, reader = open_store(), open_held()
+    other, reader = open_store(), open_loading()
     publish(other, make_put("old.md", "ant"), make_put("older.md", "ant"))
     assert len(search(reader, words("ant"))) == 2
     snapshot = reader._database.latest()
@@ -161,8 +161,8 @@ def test_a_table_made_in_the_place_of_another_is_read_from_the_beginning(
     assert documents_of(reader).keys() == documents_of(another).keys()
 
 
-def test_rows_of_others_are_not_held(open_held: Callable[..., LanceStore]) -> None:
-    mine, theirs = open_held("mine"), open_held("theirs")
+def test_rows_of_others_are_not_held(open_loading: Callable[..., LanceStore]) -> None:
+    mine, theirs = open_loading("mine"), open_loading("theirs")
     publish(mine, make_put("a.md", "ant bee"))
     publish(theirs, *(make_put(f"{number}.md", "ant") for number in range(20)))
     assert len(search(mine, words("ant"))) == 1
@@ -174,9 +174,9 @@ def test_rows_of_others_are_not_held(open_held: Callable[..., LanceStore]) -> No
 
 
 def test_rows_of_a_build_that_were_left_behind_are_found_in_memory(
-    open_held: Callable[..., LanceStore], monkeypatch: pytest.MonkeyPatch
+    open_loading: Callable[..., LanceStore], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store = open_held()
+    store = open_loading()
     old = publish(store, make_put("a.md", "ant"), identity="old")
     with monkeypatch.context() as patched:
         patched.setattr(maintenance, "forget_builds", lambda *_: None)
@@ -186,8 +186,8 @@ def test_rows_of_a_build_that_were_left_behind_are_found_in_memory(
     assert snapshot.orphans() == [old.id]
 
 
-def test_what_does_not_fit_is_not_held(open_held: Callable[..., LanceStore]) -> None:
-    store = open_held(held_bytes=1)
+def test_what_does_not_fit_is_not_held(open_loading: Callable[..., LanceStore]) -> None:
+    store = open_loading(held_bytes=1)
     build = publish(store, make_put("a.md", "ant"))
     attach(store, build, "space", dict.fromkeys(digests([make_put("a.md", "ant")]), _unit()))
     assert in_memory(store) is None
@@ -199,40 +199,40 @@ def _unit() -> bytes:
 
 
 def test_who_cannot_wait_asks_the_table_meanwhile(
-    open_held: Callable[..., LanceStore],
+    open_loading: Callable[..., LanceStore],
     open_store: Callable[..., LanceStore],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     publish(open_store(), make_put("a.md", "ant"))
-    reader, may = open_held(), threading.Event()
-    whole = Holder._renew
+    reader, may = open_loading(), threading.Event()
+    whole = RowLoader._load
 
     def late(*arguments: Any) -> None:
         may.wait(30)
         whole(*arguments)
 
-    monkeypatch.setattr(Holder, "_renew", late)
-    monkeypatch.setattr("commonplace_lancedb.holding._PATIENCE", 0.001)
+    monkeypatch.setattr(RowLoader, "_load", late)
+    monkeypatch.setattr("commonplace_lancedb.loading._PATIENCE", 0.001)
 
     def asked() -> int:
         soon = Deadline.after(20)
         return len(reader.keyword(words("ant"), where=EVERYWHERE, limit=5, deadline=soon).found)
 
     assert asked() == 1
-    holder: Any = reader._database._holder
-    assert [holder.started] == [False]
+    loader: Any = reader._database._loader
+    assert [loader.started] == [False]
     may.set()
-    holder._job.join(30)
-    assert [holder.started] == [True], "it was read on for the searches that follow"
+    loader._job.join(30)
+    assert [loader.started] == [True], "it was read on for the searches that follow"
     assert asked() == 1
 
 
 def test_where_it_is_uncertain_which_rows_have_no_index_lance_looks_for_them(
-    open_held: Callable[..., LanceStore], monkeypatch: pytest.MonkeyPatch
+    open_loading: Callable[..., LanceStore], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store = open_held()
+    store = open_loading()
     publish(store, make_put("a.md", "ant"), make_put("b.md", "ant bee"))
-    monkeypatch.setattr(held.Held, "since", lambda *_: None)
+    monkeypatch.setattr(loaded_rows.LoadedRows, "chunks_among_last", lambda *_: None)
     write(store, make_put("c.md", "ant"))
     assert len(search(store, words("ant"))) == 3
 
@@ -241,7 +241,7 @@ def test_rows_are_held_of_a_bucket_alone(lancedb_installed: None, folder: str) -
     def holds(**settings: Any) -> bool:
         config = LanceSettings(**settings)
         store: Any = make_store(StoreContext(path="main.sqlite", config=config))
-        return store._database._holder is not None
+        return store._database._loader is not None
 
     assert holds(uri="s3://bucket/x")
     assert not holds(uri=folder)
@@ -251,7 +251,7 @@ def test_rows_are_held_of_a_bucket_alone(lancedb_installed: None, folder: str) -
 
 @pytest.mark.parametrize("seed", range(4))
 def test_in_memory_and_in_the_table_the_same_is_found(
-    open_held: Callable[..., LanceStore],
+    open_loading: Callable[..., LanceStore],
     open_store: Callable[..., LanceStore],
     monkeypatch: pytest.MonkeyPatch,
     seed: int,
@@ -262,10 +262,10 @@ def test_in_memory_and_in_the_table_the_same_is_found(
     monkeypatch.setattr(maintenance, "_is_far", lambda _: far)
     monkeypatch.setattr(maintenance, "_LOOSE_ROWS", chance.choice([0, 2_000]))
     monkeypatch.setattr(maintenance, "_SCALAR_FROM", chance.choice([1, 5_000]))
-    monkeypatch.setattr(held, "_TAIL", chance.choice([0, 10, 5_000]))
-    monkeypatch.setattr(held, "_PARTS", chance.choice([1, 3, 24]))
-    writers = [open_store(), open_held()]
-    plain, reader = open_store(), open_held()
+    monkeypatch.setattr(loaded_rows, "_TAIL", chance.choice([0, 10, 5_000]))
+    monkeypatch.setattr(loaded_rows, "_PARTS", chance.choice([1, 3, 24]))
+    writers = [open_store(), open_loading()]
+    plain, reader = open_store(), open_loading()
     names = "ant", "bee", "cat", "dog", "elk"
 
     def text() -> str:

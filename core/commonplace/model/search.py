@@ -86,6 +86,8 @@ class KeywordQuery(NamedTuple):
     """All notes of ``days`` are asked for, too."""
     coming: tuple[str, ...] = ()
     """Tokens of what may name days that are yet to come."""
+    timed: frozenset[str] = frozenset()
+    """Tokens of ``should`` that name a time, "October": they tell no more than its ``days`` do."""
 
     @property
     def terms(self) -> tuple[str, ...]:

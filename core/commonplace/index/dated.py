@@ -83,9 +83,9 @@ class Times:
 
     def _has_words(self, text: str) -> bool:
         """Whether ``text`` has all words of the times outside of headings."""
-        said = "\n".join(line for line in text.split("\n") if not line.startswith("#"))
-        found = [held for _, _, held in _analyser().matches(said, self._words)]
-        return self._words == frozenset().union(*found)
+        lines = [line for line in text.split("\n") if not line.startswith("#")]
+        matches = _analyser().matches("\n".join(lines), self._words)
+        return self._words == frozenset().union(*[tokens for _, _, tokens in matches])
 
     def has(self, day: str | None) -> bool:
         """Whether ``day`` (ISO) is in one of the times."""

@@ -55,7 +55,7 @@ def rescored(matches: KeywordMatches, query: KeywordQuery, limit: int) -> list[F
     """
     candidates, terms = matches.found, matches.terms
     weights = weights_of(query, matches.chunks, matches.holders or {})
-    weights = {token: one for token, one in weights.items() if token not in query.timed} or weights
+    weights = {token: w for token, w in weights.items() if token not in query.timed} or weights
     several = len({(item.chunk.source, item.chunk.path) for item in candidates}) > 1
     spread = several and not _is_one_word(query)
     topics = _topics(candidates, [chunk.counts for chunk in terms], weights) if spread else {}
@@ -124,13 +124,6 @@ class _Scored(NamedTuple):
     spread: float = 1.0
 
     @property
-    def score_of_words(self) -> float:
-        """The score without what the date added."""
-        side_by_side, document, date = self.boosts
-        without = 1 + _SIDE_BY_SIDE * side_by_side + _DOCUMENT * document
-        return self.score * without / (without + _DATE * date)
-
-    @property
     def note(self) -> str:
         """How the score came about, for explanations."""
         side_by_side, document, date = self.boosts
@@ -161,7 +154,7 @@ def _with_evidence(
     share = _known_share(weights, query, holders)
     whole = fsum(weights.values())
     for scored in best:
-        evidence = _evidence(share, scored.score_of_words, once)
+        evidence = _evidence(share, scored.score, once)
         coverage = _coverage(scored, weights, whole)
         if times is not None:
             evidence = times.evidence(evidence, scored.boosts.date)

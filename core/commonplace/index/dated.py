@@ -8,20 +8,23 @@ from __future__ import annotations
 
 from collections import Counter
 from datetime import date, timedelta
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from typing import TYPE_CHECKING, cast
 
 from commonplace.errors import DeadlineExceededError
 from commonplace.model.search import Found, KeywordQuery
+from commonplace.text.analyse import make_analyser
 from commonplace.text.day_names import DayNames
 from commonplace.text.day_spans import dates_of, is_yearly
+from commonplace.text.tokens import has_unspaced
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from commonplace.model.search import Arm, StoredChunk, Where
     from commonplace.protocols.parts import DayStore, Store
     from commonplace.resilience.deadline import Deadline
+    from commonplace.text.analyse import Analyser
     from commonplace.text.day_spans import Days
 
 _HALF_LIFE_DAYS, _BEYOND, _OF_ONE_DAY = 5, 0.75, 1.5
@@ -29,6 +32,9 @@ _WEEK = 7
 _WEIGHT_OF_A_DAY, _WEIGHT_OF_A_WEEK, _WEIGHT_OF_MORE = 3.0, 2.0, 0.5
 """So many words of a query tell as much as the time that it names. What is asked about one day is
 hardly in the log of another; a month or a year says less than the words beside it."""
+
+_OF_A_WORD = 0.4
+"""So much of a word is a pair of letters of scripts without spaces, times its script's weight."""
 
 _BESIDE = 0.5
 """What is near to a time has so much of that, where the time is a piece of what was asked."""
@@ -60,13 +66,26 @@ class Times:
         self.one_day = longest == 1
         weight = _WEIGHT_OF_A_WEEK if self.short else _WEIGHT_OF_MORE
         self.weight = _WEIGHT_OF_A_DAY if self.one_day else weight
+        self._words = query.timed
+        self._asked_words = _words_in({*query.should} - query.beside)
 
-    def nearness(self, chunk: StoredChunk) -> float:
-        """0 to 1.5: 1 for a chunk that is of one of the times or names it; 1.5 for a single day."""
+    def nearness(self, chunk: StoredChunk, counts: Mapping[str, float]) -> float:
+        """0 to 1.5: 1 for a chunk that is of one of the times or names it; 1.5 for a single day.
+
+        ``counts`` says how often the chunk has which tokens of the query.
+        """
         near = nearness(self._days, chunk.day) if chunk.day else 0.0
         if near < 1 and self.named_in(chunk):
             return max(_OF_ONE_DAY if first == last else 1.0 for first, last in self._days)
+        if near < 1 and self._words and all(map(counts.get, self._words)):
+            return max(near, float(self._has_words(chunk.text)))
         return near
+
+    def _has_words(self, text: str) -> bool:
+        """Whether ``text`` has all words of the times outside of headings."""
+        lines = [line for line in text.split("\n") if not line.startswith("#")]
+        matches = _analyser().matches("\n".join(lines), self._words)
+        return self._words == frozenset().union(*[tokens for _, _, tokens in matches])
 
     def has(self, day: str | None) -> bool:
         """Whether ``day`` (ISO) is in one of the times."""
@@ -82,13 +101,25 @@ class Times:
             return _OF_A_DAY
         return _NAMES_A_DAY if self.named_in(chunk) else 0.0
 
-    def evidence(self, words: float, near: float, tokens: int) -> float:
-        """The share (0..1) of what was asked that a chunk has, of ``tokens`` words and the time.
+    def evidence(self, words: float, near: float) -> float:
+        """The share (0..1) of what was asked that a chunk has, of the query's words and its time.
 
         ``words`` is the evidence by words, ``near`` the nearness.
         """
         near = min(1.0, near) if near >= 1 else _BESIDE * near
-        return (tokens * words + self.weight * near) / (tokens + self.weight)
+        asked = self._asked_words
+        share = (asked * words + self.weight * near) / (asked + self.weight)
+        return share if words else min(_OF_A_DAY_ALONE, share)
+
+
+def _words_in(tokens: Collection[str]) -> float:
+    """How many words ``tokens`` are: a pair of letters of scripts without spaces is part of one."""
+    if all(map(str.isascii, tokens)):
+        return len(tokens)
+    from commonplace.text.unspaced import script_weights
+
+    weights = script_weights(list(tokens))
+    return sum(_OF_A_WORD * weights[token] if has_unspaced(token) else 1 for token in tokens)
 
 
 def nearness(days: Sequence[Days], day: str) -> float:
@@ -145,8 +176,7 @@ def with_days(
     if query.listed and not (arm.found or listed):
         named = ", ".join(_shown(*days) for days in query.days)
         return arm._replace(note=f"no note is of the days that the query names: {named}")
-    tokens = len({*query.should} - query.beside)
-    beside_words = min(_OF_A_DAY_ALONE, times.evidence(0.0, 1.0, tokens))
+    beside_words = times.evidence(0.0, 1.0)
     known = {item.chunk.id for item in arm.found}
     without_words, in_document = list[Found](), Counter[tuple[str, str]]()
     for item in listed:
@@ -210,6 +240,11 @@ def _chunks_of(
             known.add(item.chunk.id)
             listed.append(item)
     return listed
+
+
+@cache
+def _analyser() -> Analyser:
+    return make_analyser()
 
 
 def _shown(first: str, last: str) -> str:

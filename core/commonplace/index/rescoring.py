@@ -55,11 +55,13 @@ def rescored(matches: KeywordMatches, query: KeywordQuery, limit: int) -> list[F
     """
     candidates, terms = matches.found, matches.terms
     weights = weights_of(query, matches.chunks, matches.holders or {})
+    weights = {token: w for token, w in weights.items() if token not in query.timed} or weights
     several = len({(item.chunk.source, item.chunk.path) for item in candidates}) > 1
     spread = several and not _is_one_word(query)
     topics = _topics(candidates, [chunk.counts for chunk in terms], weights) if spread else {}
     average = matches.average or 1.0
-    pairs = [(weights.keys() & pair, f" {' '.join(pair)} ") for pair in query.neighbours]
+    neighbours = [pair for pair in query.neighbours if query.timed.isdisjoint(pair)]
+    pairs = [(weights.keys() & pair, f" {' '.join(pair)} ") for pair in neighbours]
     times = None
     if query.days:
         from commonplace.index.dated import Times  # few queries name a time
@@ -76,7 +78,7 @@ def rescored(matches: KeywordMatches, query: KeywordQuery, limit: int) -> list[F
         likely = [text for weighty, text in pairs if weighty <= counted]
         side_by_side = neighbour_share(chunk.body, likely, len(pairs))
         document = topics.get(_topic_of(chunk), 0.0)
-        date = times.nearness(chunk) if times is not None else 0.0
+        date = times.nearness(chunk, stored) if times is not None else 0.0
         raised = 1 + _SIDE_BY_SIDE * side_by_side + _DOCUMENT * document + _DATE * date
         boosts = _Boosts(side_by_side, document, date)
         scored.append(_Scored(item, words, counts, boosts, words * raised))
@@ -151,13 +153,12 @@ def _with_evidence(
     once = sum(weight for token, weight in weights.items() if holders.get(token))
     share = _known_share(weights, query, holders)
     whole = fsum(weights.values())
-    tokens = len(weights.keys() - query.beside)
     for scored in best:
         evidence = _evidence(share, scored.score, once)
         coverage = _coverage(scored, weights, whole)
         if times is not None:
-            evidence = times.evidence(evidence, scored.boosts.date, tokens)
-            coverage = times.evidence(coverage, scored.boosts.date, tokens)
+            evidence = times.evidence(evidence, scored.boosts.date)
+            coverage = times.evidence(coverage, scored.boosts.date)
         yield Found(scored.item.chunk, scored.score, evidence, scored.note, coverage)
 
 

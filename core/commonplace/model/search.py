@@ -16,10 +16,8 @@ MOST_RESULTS = 1000
 
 ChunkId = int | str
 """A store's own name of a chunk: stable while the document is not replaced, opaque to others."""
-
 Phrase = tuple[str, ...]
 """Tokens that must stand side by side, in this order, in one column (one token: anywhere)."""
-
 ArmKind = Literal["bm25", "cosine", "rank", "opaque"]
 """The kind of an arm's raw scores.
 
@@ -86,6 +84,8 @@ class KeywordQuery(NamedTuple):
     """All notes of ``days`` are asked for, too."""
     coming: tuple[str, ...] = ()
     """Tokens of what may name days that are yet to come."""
+    timed: frozenset[str] = frozenset()
+    """Tokens of ``should`` that name a time, "October": they tell no more than its ``days`` do."""
 
     @property
     def terms(self) -> tuple[str, ...]:

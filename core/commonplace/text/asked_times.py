@@ -86,8 +86,9 @@ def read_times(
         keyword = analyser.query(parsed._replace(words=words))
     # Nothing is missing where a note of the day does not name it.
     others = analyser.query(parsed._replace(words=rest))
-    beside = keyword.beside | ({*keyword.should} - {*others.should})
-    return keyword._replace(days=days, beside=beside, coming=coming), (*rest, *parsed.phrases)
+    timed = frozenset({*keyword.should} - {*others.should} - keyword.beside)
+    keyword = keyword._replace(days=days, beside=keyword.beside | timed, timed=timed, coming=coming)
+    return keyword, (*rest, *parsed.phrases)
 
 
 # Words of questions for what was. "Scheduled" and its like ask for what will be, and "was" is a

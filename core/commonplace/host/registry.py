@@ -182,8 +182,11 @@ class Registry:
         outcome = self._outcomes.get((entry.kind, entry.module), ())
         if isinstance(outcome, Failure):
             return ()
-        declared = {e.id for e in self._catalogue.of_module(entry.kind, entry.module)}
-        return tuple(sorted(set(outcome) - declared))
+        return tuple(sorted(set(outcome) - self._declared(entry.kind, entry.module)))
+
+    def _declared(self, kind: str, module: str) -> frozenset[str]:
+        """The ids of ``kind`` that entry points of ``module`` name, even those that are off."""
+        return frozenset(e.id for e in self._catalogue.of_module(kind, module))
 
     def adopt(self, plugin: object, name: str) -> None:
         """Add a plugin without an entry point, and all it registers.
@@ -278,8 +281,11 @@ class Registry:
         if hook not in (self.hooks(plugin) if plain is None else plain):
             return {}
         label = self._label(kind, plugin)
+        declared = self._declared(kind, module)
 
         def claimed(id_: str) -> str:
+            if id_ in declared:  # a rival entry point is reported where this id is requested
+                return ""
             name = f"{kind}.{id_}"
             if (known := self._entries.get(name)) is not None:
                 return known.plugin

@@ -321,8 +321,49 @@ def test_an_id_that_another_module_declares_names_both(
         host.ranker("good")
     assert "hf_theirs (modest 1.5)" in str(caught.value)
     assert "hf_grabs (greedy 1.5)" in str(caught.value)
-    assert caught.value.hint == info_of(host, "ranker.good").hint != ""
+    assert caught.value.hint == info_of(host, "ranker.good").hint
+    assert "COMMONPLACE_DISABLE_PLUGINS=ranker.theirs" in caught.value.hint
     assert host.ranker("theirs").id == "theirs"
+
+
+def test_an_id_that_two_modules_declare_costs_neither_its_other_ids(
+    add_module: Callable[[str, str], None],
+) -> None:
+    add_module("hf_one", GOOD + "    register.ranker('both', dict, **PARTS)\n")
+    add_module("hf_two", GOOD.replace('"good"', '"both"'))
+    entries = [
+        entry("ranker.good", "hf_one", "one"),
+        entry("ranker.both", "hf_one", "one"),
+        entry("ranker.both", "hf_two", "two"),
+    ]
+    host = PluginHost(entries, env={})
+    assert host.ranker("good").id == "good"
+    with pytest.raises(PluginConflictError, match=r"ranker\.both is offered by one 1\.5 and two"):
+        host.ranker("both")
+    assert [(info.name, info.state, info.notices) for info in host.plugins(load=True)] == [
+        ("ranker.both", "failed", ()),
+        ("ranker.both", "failed", ()),
+        ("ranker.good", "loaded", ()),
+    ]
+    assert PluginHost(entries, env={"COMMONPLACE_DISABLE_PLUGINS": "two"}).ranker("both").id
+
+
+def test_an_id_that_is_off_may_be_registered_in_process(
+    add_module: Callable[[str, str], None],
+) -> None:
+    add_module("hf_one", GOOD + "    register.ranker('off', dict, **PARTS)\n")
+    entries = [entry("ranker.good", "hf_one"), entry("ranker.off", "hf_one")]
+    host = PluginHost(entries, env={"COMMONPLACE_DISABLE_PLUGINS": "ranker.off"})
+
+    @hookimpl
+    def commonplace_register_rankers(register: Any) -> None:
+        register.ranker("off", lambda _: None, summary="mine")
+
+    plugin = ModuleType("mine")
+    vars(plugin)["commonplace_register_rankers"] = commonplace_register_rankers
+    host.register(plugin, name="mine")
+    assert host.ranker("good").id == "good"
+    assert host.ranker("off").summary == "mine"
 
 
 def test_a_store_and_an_engine_of_one_id_are_a_conflict(

@@ -57,7 +57,11 @@ FAULTS = {
     ),
     "unknown argument": (
         HEAD + "@hookimpl\ndef commonplace_register_rankers(register, more): pass",
-        "commonplace_register_rankers",
+        "for hook 'commonplace_register_rankers': Argument(s) {'more'} are declared",
+    ),
+    "wrapper": (
+        HEAD + "@hookimpl(wrapper=True)\ndef commonplace_register_rankers(register): pass",
+        "but function is not a generator function",
     ),
     "no hook": ("x = 1", "registered no ranker 'bad' (registered: nothing)"),
     "not marked": (
@@ -116,8 +120,27 @@ def test_a_faulty_plugin_is_described_and_the_others_work(
     assert words in bad.error
     assert bad.hint == caught.value.hint
     assert bool(bad.traceback) is (caught.value.__cause__ is not None)
+    assert bad.traceback or "traceback" not in bad.hint
     if caught.value.__cause__ is not None:
         assert type(caught.value.__cause__).__name__ in bad.traceback
+
+
+@pytest.mark.parametrize(
+    ("name", "fault", "hint"),
+    [
+        ("ranker.bad", "no hook", "mark what implements commonplace_register_rankers with "),
+        ("ranker.bad", "not marked", "mark what implements commonplace_register_rankers with "),
+        ("ranker.bad", "another id", "register it as 'bad', as the entry point names it"),
+        ("query.bad", "no hook", "mark what implements commonplace_rewrite_query with "),
+    ],
+)
+def test_what_is_not_registered_says_how_to_register_it(
+    add_module: Callable[[str, str], None], name: str, fault: str, hint: str
+) -> None:
+    add_module("hf_bad", FAULTS[fault][0])
+    (info,) = PluginHost([entry(name, "hf_bad")], env={}).plugins(load=True)
+    assert info.state == "failed"
+    assert info.hint.startswith(hint)
 
 
 def test_one_that_is_not_installed_tells_what_to_install(

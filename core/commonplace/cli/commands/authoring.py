@@ -114,7 +114,7 @@ def _check_name(name: str, kind: str, context: Context) -> None:
             hint="lower-case letters and digits, in words joined by - or _, such as short-first",
         )
     taken = context.plugin_host().ids(kind)  # type: ignore[arg-type]
-    if name in taken or (kind == "command" and name in BUILTIN):
+    if name in taken or (kind == "command" and name in {*BUILTIN, "help"}):
         raise CallerError(f"there is a {kind} {name!r} already", hint="choose another name")
 
 

@@ -216,7 +216,7 @@ class RankerConformance(Laws):
     def test_it_says_what_it_is(self, ranker: Ranker) -> None:
         """An id as in its entry point, a stage that there is, and needs that can be met."""
         assert re.fullmatch(r"[a-z0-9]+([-_][a-z0-9]+)*", ranker.id)
-        assert ranker.id == (self.registered_as or ranker.id)
+        assert ranker.id == (self.registered_as or ranker.id), f"its id is {ranker.id!r}"
         assert ranker.stage in {"fuse", "adjust", "select"}
         assert ranker.needs <= {"vectors", "dates"}
 

@@ -33,7 +33,7 @@ class ScanLaws(SourceLaws):
         """An id as in its entry point, a version that stays, and capabilities that there are."""
         assert source.capabilities <= {"watched", "partial", "growing", "readable"}
         assert re.fullmatch(r"[a-z0-9]+([-_][a-z0-9]+)*", source.id)
-        assert source.id == (self.registered_as or source.id)
+        assert source.id == (self.registered_as or source.id), f"its id is {source.id!r}"
         assert source.version.strip()
         before = source.id, source.version
         self.put("a", "the ant")

@@ -8,7 +8,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from commonplace.config.defaults import SOURCES, TRANSCRIPTS
-from commonplace.errors import ConfigError, PluginUnavailableError, reason_of
+from commonplace.errors import (
+    ConfigError,
+    PluginConflictError,
+    PluginUnavailableError,
+    reason_of,
+)
 from commonplace.fallback.backend import Backend
 from commonplace.host.border import foreign_label
 from commonplace.host.registry import RegistryEntry
@@ -52,7 +57,7 @@ def analyser_of(settings: Settings) -> Analyser:
 def make_sources(
     host: PluginHost, settings: Settings
 ) -> tuple[tuple[Source, ...], tuple[str, ...]]:
-    """The configured sources, and a notice for each that no plugin offers.
+    """The configured sources, and a notice for each that no plugin offers, or that several do.
 
     A missing source hides its documents instead of ending the search: they stay in the index.
     Raises :class:`~commonplace.errors.ConfigError` where no plugin has ever heard of any of them.
@@ -67,6 +72,8 @@ def make_sources(
             notices.append(f"source {id_!r} is not searched: {reason_of(error)}")
             if _is_unknown(host, id_):
                 unknown.append(error)
+        except PluginConflictError as error:
+            notices.append(f"source {id_!r} is not searched: {reason_of(error)}")
         except ConfigError:
             raise
         except BaseException as error:  # noqa: BLE001 - whatever a plugin raises is its own failure
@@ -343,7 +350,7 @@ def make_manager(
             overlap=cut.overlap * _CHARACTERS_PER_TOKEN,
             config=settings.plugin_config(cut.strategy),
         )
-        with suppress(PluginUnavailableError):  # reported by the first sync
+        with suppress(PluginConflictError, PluginUnavailableError):  # reported by the first sync
             if host.is_builtin("chunker", cut.strategy):
                 return host.chunker(cut.strategy).factory(context)
         from commonplace.host.guarded import guarded_chunker

@@ -237,7 +237,8 @@ class Registrar:
         if other:
             raise PluginConflictError(
                 f"{self._kind} {id_!r} is registered by {other} and by {self._plugin}",
-                hint="switch one of them off with COMMONPLACE_DISABLE_PLUGINS",
+                hint="register it by another id; one that is installed is switched off by "
+                f"COMMONPLACE_DISABLE_PLUGINS={self._kind}.{id_}",
             )
         checked = _checked(role, id_, self._plugin, factory)
         self.registered[id_] = role, registration._replace(factory=checked)

@@ -246,6 +246,14 @@ class Bench(RankerConformance):
         return self.broken(context)
 
 
+class RegisteredAsAnother(Bench):
+    registered_as = "another"
+
+
+def test_an_id_other_than_that_of_the_entry_point_is_caught(judge: Callable[..., str]) -> None:
+    assert judge(RegisteredAsAnother(Sound), "test_it_says_what_it_is", lambda: "") == "broken"
+
+
 @pytest.mark.parametrize(("broken", "law"), BROKEN, ids=[broken.__name__ for broken, _ in BROKEN])
 def test_the_law_catches(broken: type[Sound], law: str, judge: Callable[..., str]) -> None:
     assert judge(Bench(broken), law, lambda: broken.__name__) == "broken"

@@ -9,12 +9,15 @@ import pytest
 
 from commonplace import ConfigError, PluginUnavailableError, ScopeDeniedError
 from commonplace.assembly import make_backends, make_sources, mounts_of
+from commonplace.config.defaults import RANKERS
 from commonplace.config.load import load_settings, section_class
 from commonplace.fallback.backend import Backend
 from commonplace.fallback.manager import FallbackMemoryManager
+from commonplace.host.border import make_rankers
+from commonplace.host.discovery import EntryPoint, installed
 from commonplace.host.host import PluginHost
 from commonplace.model.search import KeywordQuery, Query
-from commonplace.plugin import hookimpl
+from commonplace.plugin import RankerContext, hookimpl
 from commonplace.resilience.deadline import NEVER
 from commonplace.text.analyse import make_analyser
 
@@ -122,6 +125,41 @@ def test_sources_that_are_switched_off_are_no_slip(source: str, make: Make) -> N
 )
 def test_a_section_is_read_by_its_plugin(host: PluginHost, section: str, known: bool) -> None:
     assert (section_class(host, section) is not None) == known
+
+
+def clashing(name: str) -> PluginHost:
+    """All that is installed, and another distribution that offers ``name``, too."""
+    return PluginHost((*installed(), EntryPoint(name, "acme_clash", "acme-clash", "1.0")), env={})
+
+
+def test_a_source_that_two_plugins_offer_costs_the_others_nothing(make: Make) -> None:
+    settings = make({"memory": {"search": {"sources": ["memory", "codex", "claude-code"]}}})
+    sources, (notice,) = make_sources(clashing("source.codex"), settings)
+    assert [source.id for source in sources] == ["memory", "claude-code"]
+    assert "source 'codex' is not searched: source.codex is offered by " in notice
+    assert "COMMONPLACE_DISABLE_PLUGINS=acme-clash" in notice
+
+
+def test_a_chunker_that_two_plugins_offer_stops_indexing_only_where_it_is_used(
+    make: Make,
+) -> None:
+    used = backends(clashing("chunker.markdown"), make())
+    assert used.health().available
+    with pytest.raises(PluginUnavailableError, match=r"chunker\.markdown is offered by") as caught:
+        used.maintain(deadline=NEVER)
+    assert "COMMONPLACE_DISABLE_PLUGINS=acme-clash" in caught.value.hint
+    used.close()
+    unused = backends(clashing("chunker.lines"), make())
+    unused.maintain(deadline=NEVER)
+    unused.close()
+
+
+def test_a_ranker_that_two_plugins_offer_leaves_the_default_chain() -> None:
+    chain = RANKERS["default"]
+    assert "mmr" not in chain
+    rankers, notes = make_rankers(clashing("ranker.mmr"), chain, chain, lambda _: RankerContext())
+    assert [ranker.id for ranker in rankers] == list(chain)
+    assert notes == []
 
 
 def test_without_a_chunker_nothing_can_be_indexed(host: PluginHost, make: Make) -> None:

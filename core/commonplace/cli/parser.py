@@ -21,6 +21,7 @@ from commonplace.cli.context import (
     plugin_host,
 )
 from commonplace.errors import MemoryDisabledError, suggest
+from commonplace.model.plugins import COMMANDS
 
 if TYPE_CHECKING:
     from argparse import Action, _ActionsContainer
@@ -209,29 +210,8 @@ positive_seconds.__name__ = "number of seconds above 0"
 unit_interval.__name__ = "number from 0 to 1"
 
 
-BUILTIN = (
-    "demo",
-    "init",
-    "index",
-    "search",
-    "get",
-    "recall",
-    "list",
-    "recent",
-    "remember",
-    "correct",
-    "forget",
-    "undo",
-    "journal",
-    "status",
-    "watch",
-    "doctor",
-    "config",
-    "plugins",
-    "completion",
-    "man",
-)
-"""The commands of core, in the order of the help; a module each, but for :data:`_MODULES`."""
+BUILTIN = COMMANDS
+"""The commands of core; a module each, but for :data:`_MODULES`."""
 
 _MODULES = {
     "recent": "list",

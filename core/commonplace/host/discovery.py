@@ -17,7 +17,7 @@ from commonplace.host.switches import (
     api_problem,
     canonical,
 )
-from commonplace.model.plugins import GROUP, is_id
+from commonplace.model.plugins import COMMANDS, GROUP, is_id
 from commonplace.model.tuples import NamedTuple
 
 if TYPE_CHECKING:
@@ -280,11 +280,12 @@ def _problem(name: str, module: str) -> str:
         return f"there is no kind of plugin named {kind!r}; the kinds are {kinds}"
     if not is_id(id_):
         return f"{id_!r} is no id: an id is lower-case letters and digits, joined by - or _"
+    if kind == "command" and id_ in {*COMMANDS, "help"}:
+        return f"{id_!r} is a command of core, whose names cannot be taken: choose another one"
     if ":" in module:
         return f"{module!r} names something inside a module: a plugin is a whole module"
-    if not all(word.isidentifier() for word in module.split(".")):
-        return f"{module!r} is not the name of a module"
-    return ""
+    is_module = all(word.isidentifier() for word in module.split("."))
+    return "" if is_module else f"{module!r} is not the name of a module"
 
 
 class Catalogue:

@@ -29,11 +29,15 @@ themselves; commands are made where the command line is read."""
 
 
 class Failure(NamedTuple):
-    """What went wrong in a plugin: one line for people, the traceback, and the error itself."""
+    """What went wrong in a plugin: one line for people, the traceback, and the error itself.
+
+    ``hint`` is how to put it right, where that is known.
+    """
 
     error: str
     traceback: str = ""
     cause: BaseException | None = None
+    hint: str = ""
 
 
 def attempt(work: Callable[[], R]) -> R | Failure:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from commonplace.errors import (
     CommonplaceError,
+    PluginConflictError,
     PluginUnavailableError,
     ScopeDeniedError,
     UnavailableError,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from commonplace.host.discovery import Kind
     from commonplace.host.host import PluginHost
     from commonplace.model.documents import Document, DocumentRef, ScanReport, WatchedPath
+    from commonplace.model.plugins import Registration
     from commonplace.model.search import Query
     from commonplace.protocols.contexts import ChunkerContext, ManagerContext
     from commonplace.protocols.parts import (
@@ -238,13 +240,21 @@ def guarded_chunker(
     """The chunker ``strategy`` of a third party.
 
     Raises :class:`~commonplace.errors.PluginUnavailableError` where it is ``required`` and cannot
-    be loaded; else its first use does so, as no search of an index needs it.
+    be loaded, or two plugins offer it; else its first use does so, as no search of an index needs
+    it.
     """
 
+    def registered() -> Registration[Chunker]:
+        try:
+            return host.chunker(strategy)
+        except PluginConflictError as error:
+            raise PluginUnavailableError(str(error), hint=error.hint) from error
+
     def make() -> Chunker:
-        return host.chunker(strategy).factory(context)
+        return registered().factory(context)
 
     try:
+        registered()
         label = host.label("chunker", strategy)
     except PluginUnavailableError:
         if required:

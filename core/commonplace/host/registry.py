@@ -172,18 +172,29 @@ class Registry:
             return outcome
         if entry.kind in CALLED:
             return None
-        return self._entries.get(entry.name) or Failure(
-            f"{KINDS[entry.kind]} of {entry.module} registered no {entry.kind} {entry.id!r}"
-            f" (registered: {', '.join(outcome) or 'nothing'})"
+        return self._entries.get(entry.name) or self._unregistered(entry, outcome)
+
+    def _unregistered(self, entry: EntryPoint, registered: tuple[str, ...]) -> Failure:
+        """The failure of ``entry``, whose module registered these ids of its kind only."""
+        hook = KINDS[entry.kind]
+        error = (
+            f"{hook} of {entry.module} registered no {entry.kind} {entry.id!r}"
+            f" (registered: {', '.join(registered) or 'nothing'})"
         )
+        if hook in self.hooks(entry.module):
+            return Failure(error, hint=f"register it as {entry.id!r}, as the entry point names it")
+        return Failure(error, hint=_mark(hook))
 
     def undeclared(self, entry: EntryPoint) -> tuple[str, ...]:
         """Ids that the module of ``entry`` registers without an entry point that names them."""
         outcome = self._outcomes.get((entry.kind, entry.module), ())
         if isinstance(outcome, Failure):
             return ()
-        declared = {e.id for e in self._catalogue.of_module(entry.kind, entry.module)}
-        return tuple(sorted(set(outcome) - declared))
+        return tuple(sorted(set(outcome) - self._declared(entry.kind, entry.module)))
+
+    def _declared(self, kind: str, module: str) -> frozenset[str]:
+        """The ids of ``kind`` that entry points of ``module`` name, even those that are off."""
+        return frozenset(e.id for e in self._catalogue.of_module(kind, module))
 
     def adopt(self, plugin: object, name: str) -> None:
         """Add a plugin without an entry point, and all it registers.
@@ -221,7 +232,8 @@ class Registry:
             return plugin
         if kind in CALLED:
             if set(self.hooks(module)).isdisjoint(CALLED[kind]):
-                return Failure(f"{module} implements none of {', '.join(CALLED[kind])}")
+                names = ", ".join(CALLED[kind])
+                return Failure(f"{module} implements none of {names}", hint=_mark(names))
             return ()
         collected = attempt(lambda: self._collect(kind, module, module))
         if isinstance(collected, Failure):
@@ -246,9 +258,17 @@ class Registry:
         """Let pluggy check the plugin: every hook and every argument must be a known one."""
         if self._manager.has_plugin(name):
             raise PluginConflictError(f"a plugin is registered as {name!r} already")
+        from pluggy import PluginValidationError
+
         try:
             self._manager.register(plugin, name=name)
             self._manager.check_pending()
+        except PluginValidationError as error:
+            self._dismiss(name)
+            # Of several lines, the first names the hook and the last says what is wrong with it.
+            lines = str(error).split("\n")
+            why = ": ".join(dict.fromkeys((lines[0], lines[-1])))
+            raise PluginValidationError(plugin, why) from error
         except BaseException:
             self._dismiss(name)
             raise
@@ -280,8 +300,11 @@ class Registry:
         if hook not in (self.hooks(plugin) if plain is None else plain):
             return {}
         label = self._label(kind, plugin)
+        declared = self._declared(kind, module)
 
         def claimed(id_: str) -> str:
+            if id_ in declared:  # a rival entry point is reported where this id is requested
+                return ""
             name = f"{kind}.{id_}"
             if (known := self._entries.get(name)) is not None:
                 return known.plugin
@@ -339,6 +362,10 @@ class Registry:
     def _label(self, kind: str, plugin: str) -> str:
         entries = self._catalogue.of_module(kind, plugin)
         return f"{plugin} ({entries[0].origin})" if entries else plugin
+
+
+def _mark(hooks: str) -> str:
+    return f"mark what implements {hooks} with commonplace.plugin.hookimpl"
 
 
 def _is_importing() -> bool:

@@ -90,7 +90,7 @@ def error_of(entry: EntryPoint, failure: Failure) -> PluginUnavailableError | Pl
         return PluginConflictError(str(failure.cause), hint=failure.cause.hint)
     return PluginUnavailableError(
         f"{entry.kind} {entry.id!r} of {entry.origin} failed to load: {failure.error}",
-        hint=_hint(entry, failure.cause),
+        hint=_hint(entry, failure),
     )
 
 
@@ -157,8 +157,8 @@ def _of_entry(entry: EntryPoint, catalogue: Catalogue, registry: Registry) -> Pl
         return info("available")
     outcome = registry.load(entry)
     if isinstance(outcome, Failure):
-        words, traceback, cause = outcome
-        return info("failed", error=words, traceback=traceback, hint=_hint(entry, cause))
+        hint = _hint(entry, outcome)
+        return info("failed", error=outcome.error, traceback=outcome.traceback, hint=hint)
     notices = tuple(
         f"{entry.module} registers {entry.kind} {id_!r}, too, but no entry point is named"
         f" {entry.kind}.{id_}: it cannot be used"
@@ -218,8 +218,9 @@ def _checked(answer: Probe) -> Probe:
     return answer
 
 
-def _hint(entry: EntryPoint, cause: BaseException | None) -> str:
-    """What to do about a plugin that failed by ``cause``."""
+def _hint(entry: EntryPoint, failure: Failure) -> str:
+    """What to do about a plugin that failed."""
+    cause = failure.cause
     if hint := api_hint(entry.api, entry.distribution):
         return hint
     if isinstance(cause, PluginConflictError):
@@ -229,5 +230,7 @@ def _hint(entry: EntryPoint, cause: BaseException | None) -> str:
             f"set plugins.entries.{entry.id}.enabled to false, or leave out all plugins of third "
             "parties: --safe"
         )
-    hint = library_hint(cause, entry.module, entry.distribution, entry.extras)
-    return hint or "see the traceback: commonplace plugins --json"
+    hint = failure.hint or library_hint(cause, entry.module, entry.distribution, entry.extras)
+    if hint or not failure.traceback:
+        return hint or f"update or uninstall {entry.distribution}"
+    return "see the traceback: commonplace plugins --json"

@@ -20,6 +20,30 @@ T = TypeVar("T")
 GROUP = "commonplace"
 """The entry-point group, and the name of the pluggy project."""
 
+COMMANDS = (
+    "demo",
+    "init",
+    "index",
+    "search",
+    "get",
+    "recall",
+    "list",
+    "recent",
+    "remember",
+    "correct",
+    "forget",
+    "undo",
+    "journal",
+    "status",
+    "watch",
+    "doctor",
+    "config",
+    "plugins",
+    "completion",
+    "man",
+)
+"""The commands of core, in the order of the help: names that no plugin's command can have."""
+
 MARK = f"{GROUP}_impl"
 """What pluggy's marker of implementations sets on a function."""
 

@@ -42,6 +42,10 @@ PLUGINS = {
 """The plugins to begin with: the kind of entry point, what each is, and what it does."""
 
 
+UNCHECKED = frozenset({"command", "tool"})
+"""Those of them that there are no conformance tests for."""
+
+
 def write_plugin(kind: str, name: str, folder: str, *, api: str) -> list[str]:
     """Write a distribution with a plugin of ``kind`` (one of :data:`PLUGINS`) into ``folder``.
 
@@ -66,12 +70,18 @@ def distribution_of(name: str) -> str:
     return "commonplace-" + name.replace("_", "-")
 
 
+def how_to_check(kind: str, name: str) -> str:
+    """The command that runs the conformance tests on the plugin; ``""`` where there are none."""
+    return "" if kind in UNCHECKED else f"commonplace plugins check {PLUGINS[kind][0]}.{name}"
+
+
 def _files(kind: str, name: str, api: str) -> Iterator[tuple[str, str]]:
     """Each file with its text."""
     entry, label, summary = PLUGINS[kind]
     package = distribution_of(name).replace("-", "_")
     values = {
         "example-usage": _template(kind, "usage.md").strip(),  # has others in it
+        "\nexample-check": f"\n{check}" if (check := how_to_check(kind, name)) else "",
         "example-entry": entry,
         "example-kind": label[:1].upper() + label[1:],
         "example-summary": summary,

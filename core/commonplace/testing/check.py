@@ -47,7 +47,7 @@ def suite_of(role: str, registration: Registration[Any], base_url: str = "") -> 
     if role == "provider":
         return _of_provider(make, base_url)
     if role == "source":
-        return _of_source(make)
+        return _of_source(make, registration.id)
     suites: Mapping[str, tuple[type[Any], dict[str, Any]]] = {
         "store": (
             StoreConformance,
@@ -61,7 +61,13 @@ def suite_of(role: str, registration: Registration[Any], base_url: str = "") -> 
             },
         ),
         "chunker": (ChunkerConformance, {"make_chunker": lambda _, context: make(context)}),
-        "ranker": (RankerConformance, {"make_ranker": lambda _, context: make(context)}),
+        "ranker": (
+            RankerConformance,
+            {
+                "registered_as": registration.id,
+                "make_ranker": lambda _, context: make(context),
+            },
+        ),
     }
     if role not in suites:
         raise NotCheckableError(
@@ -112,7 +118,7 @@ def _of_provider(make: Callable[[Any], EmbeddingProvider], base_url: str) -> typ
     )
 
 
-def _of_source(make: Callable[[Any], Any]) -> type[Any]:
+def _of_source(make: Callable[[Any], Any], id_: str) -> type[Any]:
     """Documents are put where the source is watched: nothing else says where they lie."""
     workspace = "/workspace"
     source = make(SourceContext(workspace=workspace, agent="main"))
@@ -135,6 +141,7 @@ def _of_source(make: Callable[[Any], Any]) -> type[Any]:
         "TestPlugin",
         (SourceConformance,),
         {
+            "registered_as": id_,
             "make_source": lambda _, context: make(context),
             "file_of": lambda _, name: os.path.join(folder, name + suffix),
         },

@@ -188,11 +188,13 @@ class RankerConformance(Laws):
     """All that a ranker promises: subclass it, name the class ``Test...``, define one method.
 
     ``make_ranker(context)`` makes the ranker; a registration's factory will do. Where it has
-    settings of its own, define ``configs()`` too, a Hypothesis strategy of them. ``settings`` are
-    Hypothesis's, for rankers that are slow or to be tested harder.
+    settings of its own, define ``configs()`` too, a Hypothesis strategy of them. Set
+    ``registered_as`` to the id in its entry point. ``settings`` are Hypothesis's, for rankers that
+    are slow or to be tested harder.
     """
 
     subject: ClassVar[str] = "ranker"
+    registered_as: ClassVar[str] = ""
 
     def make_ranker(self, context: RankerContext) -> Ranker:
         """Make the ranker, as its registration's factory does."""
@@ -216,6 +218,7 @@ class RankerConformance(Laws):
     def test_it_says_what_it_is(self, ranker: Ranker) -> None:
         """An id as in its entry point, a stage that there is, and needs that can be met."""
         assert re.fullmatch(r"[a-z0-9]+([-_][a-z0-9]+)*", ranker.id)
+        assert ranker.id == (self.registered_as or ranker.id), f"its id is {ranker.id!r}"
         assert ranker.stage in {"fuse", "adjust", "select"}
         assert ranker.needs <= {"vectors", "dates"}
 

@@ -33,6 +33,7 @@ class ScanLaws(SourceLaws):
         """An id as in its entry point, a version that stays, and capabilities that there are."""
         assert source.capabilities <= {"watched", "partial", "growing", "readable"}
         assert re.fullmatch(r"[a-z0-9]+([-_][a-z0-9]+)*", source.id)
+        assert source.id == (self.registered_as or source.id), f"its id is {source.id!r}"
         assert source.version.strip()
         before = source.id, source.version
         self.put("a", "the ant")
@@ -359,5 +360,6 @@ class SourceConformance(ScanLaws, ReadLaws, GrowthLaws, PressureLaws):
     Where a document is not a file (a mail in a mailbox, a row, a page of a service), set
     ``of_files = False`` and define ``put(name, text)``, ``remove(name)`` and
     ``is_document(ref, name)``, and where they do not lie below ``context.workspace`` ``hide()``
-    and ``show()``, too. ``settings`` are Hypothesis's.
+    and ``show()``, too. Set ``registered_as`` to the id in its entry point. ``settings`` are
+    Hypothesis's.
     """

@@ -37,6 +37,9 @@ class SourceLaws(Laws):
 
     subject: ClassVar[str] = "source"
 
+    registered_as: ClassVar[str] = ""
+    """The id in the source's entry point; ``""`` where none is known."""
+
     of_files: ClassVar[bool] = True
     """Whether each document is a file of its own, whose bytes are those of :meth:`bytes_of`."""
 

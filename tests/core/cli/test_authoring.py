@@ -10,6 +10,7 @@ import sys
 import tomllib
 import venv
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,8 +18,9 @@ import pytest
 import commonplace
 from commonplace.cli.commands import authoring
 from commonplace.host.discovery import CALLED, KINDS
-from commonplace.plugin import API_VERSION
-from commonplace.sample import PLUGINS, write_plugin
+from commonplace.plugin import API_VERSION, Registration
+from commonplace.sample import PLUGINS, UNCHECKED, write_plugin
+from commonplace.testing.check import NotCheckableError, suite_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,7 +65,23 @@ def test_a_new_plugin_is_a_whole_distribution(
         f"api.{API_VERSION}": "commonplace_night_owl",
         plugin: "commonplace_night_owl",
     }
-    assert f"commonplace plugins check {plugin}" in texts["README.md"]
+    check = f"commonplace plugins check {plugin}"
+    steps = texts["README.md"].partition("\npytest\n")[2].partition("```")[0]
+    assert steps == ("" if kind in UNCHECKED else f"{check}\n")
+    assert (check in ran.json["next"]) is (kind not in UNCHECKED)
+
+
+def test_a_check_is_suggested_for_the_kinds_that_have_laws() -> None:
+    registration = Registration("x", summary="x", factory=SimpleNamespace)
+    refused = set()
+    for kind in set(PLUGINS) - {"provider", "source"}:  # those make one to see what it can do
+        role = {"backend": "store", "engine": "manager"}.get(kind, kind)
+        try:
+            suite_of(role, registration)
+        except NotCheckableError:
+            refused.add(kind)
+    assert refused == UNCHECKED
+    assert suite_of("ranker", registration).registered_as == "x"
 
 
 def test_there_is_one_to_begin_with_for_every_kind_that_registers() -> None:

@@ -315,6 +315,20 @@ def test_one_that_needs_another_api_is_no_unknown_command(
     )
 
 
+def test_one_of_the_name_of_a_command_of_core_is_failed(
+    run: Callable[..., Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    offer(tmp_path / "site", "acme-shad", "command.search")
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    ran = run("plugins", "--no-probe", "--json")
+    assert ran.code == 1
+    (found,) = [info for info in ran.json["plugins"] if info["name"] == "command.search"]
+    assert (found["state"], found["distribution"]) == ("failed", "acme-shad")
+    assert "'search' is a command of core" in found["error"]
+    listed = run("--help").out
+    assert "search      (does not load: command 'search' of acme-shad 1.0 failed" in listed
+
+
 def test_one_that_two_distributions_offer_is_no_unknown_command(
     process: Callable[..., Run], tmp_path: Path
 ) -> None:

@@ -85,6 +85,8 @@ def test_comments_other_groups_and_windows_line_ends_are_understood(
         ("backend.a.b", "a.plugin", "is no id"),
         ("backend.a--b", "a.plugin", "is no id"),
         ("backend.é", "a.plugin", "is no id"),
+        ("command.search", "a.plugin", "is a command of core"),
+        ("command.help", "a.plugin", "is a command of core"),
         ("backend.x", "a.plugin:thing", "a plugin is a whole module"),
         ("backend.x", "", "is not the name of a module"),
         ("backend.x", "a..b", "is not the name of a module"),

@@ -57,7 +57,11 @@ FAULTS = {
     ),
     "unknown argument": (
         HEAD + "@hookimpl\ndef commonplace_register_rankers(register, more): pass",
-        "commonplace_register_rankers",
+        "for hook 'commonplace_register_rankers': Argument(s) {'more'} are declared",
+    ),
+    "wrapper": (
+        HEAD + "@hookimpl(wrapper=True)\ndef commonplace_register_rankers(register): pass",
+        "but function is not a generator function",
     ),
     "no hook": ("x = 1", "registered no ranker 'bad' (registered: nothing)"),
     "not marked": (
@@ -116,8 +120,27 @@ def test_a_faulty_plugin_is_described_and_the_others_work(
     assert words in bad.error
     assert bad.hint == caught.value.hint
     assert bool(bad.traceback) is (caught.value.__cause__ is not None)
+    assert bad.traceback or "traceback" not in bad.hint
     if caught.value.__cause__ is not None:
         assert type(caught.value.__cause__).__name__ in bad.traceback
+
+
+@pytest.mark.parametrize(
+    ("name", "fault", "hint"),
+    [
+        ("ranker.bad", "no hook", "mark what implements commonplace_register_rankers with "),
+        ("ranker.bad", "not marked", "mark what implements commonplace_register_rankers with "),
+        ("ranker.bad", "another id", "register it as 'bad', as the entry point names it"),
+        ("query.bad", "no hook", "mark what implements commonplace_rewrite_query with "),
+    ],
+)
+def test_what_is_not_registered_says_how_to_register_it(
+    add_module: Callable[[str, str], None], name: str, fault: str, hint: str
+) -> None:
+    add_module("hf_bad", FAULTS[fault][0])
+    (info,) = PluginHost([entry(name, "hf_bad")], env={}).plugins(load=True)
+    assert info.state == "failed"
+    assert info.hint.startswith(hint)
 
 
 def test_one_that_is_not_installed_tells_what_to_install(
@@ -321,8 +344,49 @@ def test_an_id_that_another_module_declares_names_both(
         host.ranker("good")
     assert "hf_theirs (modest 1.5)" in str(caught.value)
     assert "hf_grabs (greedy 1.5)" in str(caught.value)
-    assert caught.value.hint == info_of(host, "ranker.good").hint != ""
+    assert caught.value.hint == info_of(host, "ranker.good").hint
+    assert "COMMONPLACE_DISABLE_PLUGINS=ranker.theirs" in caught.value.hint
     assert host.ranker("theirs").id == "theirs"
+
+
+def test_an_id_that_two_modules_declare_costs_neither_its_other_ids(
+    add_module: Callable[[str, str], None],
+) -> None:
+    add_module("hf_one", GOOD + "    register.ranker('both', dict, **PARTS)\n")
+    add_module("hf_two", GOOD.replace('"good"', '"both"'))
+    entries = [
+        entry("ranker.good", "hf_one", "one"),
+        entry("ranker.both", "hf_one", "one"),
+        entry("ranker.both", "hf_two", "two"),
+    ]
+    host = PluginHost(entries, env={})
+    assert host.ranker("good").id == "good"
+    with pytest.raises(PluginConflictError, match=r"ranker\.both is offered by one 1\.5 and two"):
+        host.ranker("both")
+    assert [(info.name, info.state, info.notices) for info in host.plugins(load=True)] == [
+        ("ranker.both", "failed", ()),
+        ("ranker.both", "failed", ()),
+        ("ranker.good", "loaded", ()),
+    ]
+    assert PluginHost(entries, env={"COMMONPLACE_DISABLE_PLUGINS": "two"}).ranker("both").id
+
+
+def test_an_id_that_is_off_may_be_registered_in_process(
+    add_module: Callable[[str, str], None],
+) -> None:
+    add_module("hf_one", GOOD + "    register.ranker('off', dict, **PARTS)\n")
+    entries = [entry("ranker.good", "hf_one"), entry("ranker.off", "hf_one")]
+    host = PluginHost(entries, env={"COMMONPLACE_DISABLE_PLUGINS": "ranker.off"})
+
+    @hookimpl
+    def commonplace_register_rankers(register: Any) -> None:
+        register.ranker("off", lambda _: None, summary="mine")
+
+    plugin = ModuleType("mine")
+    vars(plugin)["commonplace_register_rankers"] = commonplace_register_rankers
+    host.register(plugin, name="mine")
+    assert host.ranker("good").id == "good"
+    assert host.ranker("off").summary == "mine"
 
 
 def test_a_store_and_an_engine_of_one_id_are_a_conflict(

@@ -65,7 +65,7 @@ def run(args: Namespace, context: Context) -> int:
 
 def _new(args: Namespace, context: Context) -> int:
     from commonplace.hookspecs import API_VERSION
-    from commonplace.sample import PLUGINS, distribution_of, write_plugin
+    from commonplace.sample import PLUGINS, distribution_of, how_to_check, write_plugin
 
     kind, name = args.subject, args.name.removeprefix("commonplace-")
     if kind not in PLUGINS:
@@ -92,7 +92,7 @@ def _new(args: Namespace, context: Context) -> int:
         f"cd {os.path.relpath(folder) if args.dir is None else folder}",
         f'{python}pip install -e ".[test]"',
         f"{python}pytest",
-        f"commonplace plugins check {entry}.{name}",
+        *filter(None, [how_to_check(kind, name)]),
     ]
     if context.json:
         plugin = f"{entry}.{name}"
@@ -114,7 +114,7 @@ def _check_name(name: str, kind: str, context: Context) -> None:
             hint="lower-case letters and digits, in words joined by - or _, such as short-first",
         )
     taken = context.plugin_host().ids(kind)  # type: ignore[arg-type]
-    if name in taken or (kind == "command" and name in BUILTIN):
+    if name in taken or (kind == "command" and name in {*BUILTIN, "help"}):
         raise CallerError(f"there is a {kind} {name!r} already", hint="choose another name")
 
 

@@ -5,7 +5,15 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from commonplace.cli.parser import BUILTIN, EXIT_CODES, PROGRAM, Parser, add_common, builtin_command
+from commonplace.cli.parser import (
+    BUILTIN,
+    EXIT_CODES,
+    FORMATS,
+    PROGRAM,
+    Parser,
+    add_common,
+    builtin_command,
+)
 from commonplace_evaluation.bench import BenchCommand
 from commonplace_evaluation.command import EvalCommand
 from commonplace_longterm.command import LtmCommand
@@ -41,7 +49,10 @@ _HEAD = f"""\
 - Where the configuration switches memory off, the output is `Memory search disabled.`, the exit
   code is `0`, and a note names the setting.
 - `COMMONPLACE_DEBUG=1` shows the traceback of any failure.
-- Plugins can add commands; `{PROGRAM} --help` lists them.
+- Plugins can add commands; `{PROGRAM} --help` lists them. Builtin plugins that have a page of their
+  own describe theirs there: [`audit` and `why`](audit.md), [`browse`](browse.md),
+  [`dream`](dream.md), [`hook`, `install` and `uninstall`](harnesses.md), [`mcp`](agents.md),
+  [`qmd`](qmd.md), [`sessions`](flush.md#from-the-command-line-and-from-hooks).
 """
 
 
@@ -197,7 +208,7 @@ class _Recorder(Parser):
 def reference() -> str:
     """The page as Markdown."""
     common = _Recorder()
-    add_common(common)
+    add_common(common, FORMATS)
     lines = [_HEAD, "Every command takes:", "", *map(_item, common.recorded)]
     for command in (*map(builtin_command, BUILTIN), EvalCommand(), BenchCommand(), LtmCommand()):
         lines += ["", *_section(command)]

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -159,6 +160,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--workspace", help="folder of the notes (default: a new one)")
     workspace = parser.parse_args().workspace or tempfile.mkdtemp(prefix="notes-")
+    os.makedirs(workspace, exist_ok=True)
     for line in first_session(workspace):
         print(line)
     print(undo(workspace, UNDONE))

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commonplace import AsyncMemory, Memory, MemoryClosedError
+from commonplace import (
+    AsyncMemory,
+    CallerError,
+    FlushSession,
+    Memory,
+    MemoryClosedError,
+    MemoryFiles,
+    MemoryTools,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -137,3 +145,28 @@ def test_a_closed_memory_says_so_and_has_no_threads(given: dict[str, Any]) -> No
             await memory.get("MEMORY.md")
 
     asyncio.run(run())
+
+
+@pytest.mark.parametrize(
+    "make",
+    [MemoryTools, MemoryFiles, lambda memory: FlushSession(memory, NotImplemented, window=1)],
+)
+def test_what_takes_a_memory_that_blocks_refuses_an_asyncio_one(
+    given: dict[str, Any], make: Callable[[Any], object]
+) -> None:
+    async def refused() -> str:
+        async with AsyncMemory.open(**given) as memory:
+            with pytest.raises(CallerError, match="must be a Memory, not AsyncMemory") as caught:
+                make(memory)
+            return caught.value.hint
+
+    assert "pass its .memory" in asyncio.run(refused())
+
+
+def test_tools_answer_in_a_thread(given: dict[str, Any]) -> None:
+    async def answered() -> str:
+        async with AsyncMemory.open(**given) as memory:
+            call = MemoryTools(memory.memory).call
+            return (await asyncio.to_thread(call, "memory_search", {"query": "ant"})).text
+
+    assert "An ant." in asyncio.run(answered())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import runpy
 from pathlib import Path
 
@@ -25,3 +26,14 @@ def test_it_has_every_command_with_its_options() -> None:
         assert f"## commonplace {name}\n" in page
     assert "- `-n N`, `--max-results N`: maximum number of results" in page
     assert "--help" not in page.split("Every command takes:")[1]
+
+
+def test_it_describes_or_names_every_builtin_command() -> None:
+    page = reference()
+    project = (DOCS.parent / "pyproject.toml").read_text(encoding="utf-8")
+    for name in re.findall(r'^"command\.(.+)" =', project, re.MULTILINE):
+        assert f"## commonplace {name}\n" in page or re.search(rf"`{name}`[^\n]*\]\(", page), name
+
+
+def test_every_command_takes_what_the_page_says() -> None:
+    assert "- `--format plain|json`: " in reference().split("Every command takes:")[1]

@@ -107,3 +107,12 @@ def test_the_whole_story_runs_as_a_program(
     (home / "more").mkdir()
     assert example.main() == 0
     assert capsys.readouterr().out.count("port 9000") == 1 + len(WAYS)
+
+
+def test_it_makes_the_folder_of_the_notes(
+    example: Any, home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["two_sessions.py", "--workspace", str(home / "more" / "new")])
+    monkeypatch.setattr(example, "QUESTIONS", ())
+    assert example.main() == 0
+    assert "undo" in capsys.readouterr().out

@@ -120,12 +120,14 @@ class Parser(ArgumentParser):
         if unknown != message:
             word = (unknown.split() or [""])[0]
             option = word.partition("=")[0]
+            dests = {action.dest for action in self._actions}
             near = suggest(option, self._option_string_actions)
+            if "words" in dests and option[:1] == "-" != option[1:2] and near != f"-{option}":
+                return f'to leave out notes with a word, quote the query: "words {option}"'
             if near:
                 return f"did you mean {near}?"
-            words = any(action.dest == "words" for action in self._actions)
-            if words and option.startswith("-") and not option.startswith("--"):
-                return f'to leave out notes with a word, quote the query: "words {option}"'
+            if "text" in dests and option[:1] != "-":
+                return "put the text in quotes"
         if found := re.search(r"invalid choice: '(.*)' \(choose from (.*)\)", message):
             near = suggest(found[1], [choice.strip("'") for choice in found[2].split(", ")])
             if near:
@@ -224,8 +226,7 @@ _COMMON_WITH_VALUE = ("--workspace", "--config", "--agent", "--format")
 def dispatch(argv: Sequence[str]) -> int:
     """Run the command line ``argv`` and return its exit code.
 
-    Raises :class:`~commonplace.cli.context.UsageError` if it cannot be understood, and whatever
-    the command raises.
+    Raises :class:`UsageError` if it cannot be understood, and whatever the command raises.
     """
     common, rest = _split_common(argv)
     env = {**os.environ, "COMMONPLACE_SAFE": "1"} if is_safe(argv) else os.environ
@@ -345,7 +346,7 @@ every command takes:
   --workspace DIR   folder of the notes
   --config FILE     configuration file to use (JSON5)
   --agent ID        agent whose memory is used (default: main)
-  --format FORM     form of the result: plain, json, md
+  --format FORM     form of the result: plain, json; of search, get and status also md
   --json            print the result as JSON
   --safe            builtin plugins only: import none of third parties
   --help            its arguments, with examples

@@ -139,7 +139,7 @@ class Resolution:
         self.memory = MemorySettings()
         self.error: ConfigError | None = None
         self.found: dict[str, dict[str, Found]] = {}
-        self.workspace_origin = ""
+        self.workspace = self.workspace_origin = ""
         self.agent_origin = ""
         self.files: list[str] = []
         self.problems: list[ConfigProblem] = []
@@ -193,14 +193,14 @@ def resolve(
     agents = Agents(findings)
     try:
         id_, resolution.agent_origin = find_agent(agent, env, agents)
-        place, resolution.workspace_origin = find_workspace(
+        resolution.workspace, resolution.workspace_origin = find_workspace(
             workspace, id_, env, agents, folders, needed=needed
         )
     except ConfigError as error:
         resolution.error = error
         _collect(resolution, readers)
         return resolution
-    own = None
+    own, place = None, resolution.workspace
     if not place:
         resolution.warnings.append(f"workspace: {resolution.workspace_origin}")
     elif os.path.lexists(path := os.path.join(place, paths.WORKSPACE_FILE)):

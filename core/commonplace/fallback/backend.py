@@ -22,7 +22,7 @@ from commonplace.index.syncing import Freshness, freshen, maintain_unasked
 from commonplace.model.reports import BackendState
 from commonplace.model.tuples import NamedTuple
 from commonplace.protocols.contexts import ManagerHealth
-from commonplace.resilience.deadline import NEVER, Deadline, GuardedCaller
+from commonplace.resilience.deadline import NEVER, Deadline, GuardedCaller, callers, is_callers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -122,7 +122,8 @@ class Backend:
 
         Raises :class:`~commonplace.errors.UnavailableError` for every failure of the backend, and
         its own :class:`~commonplace.errors.DeclinedError` or
-        :class:`~commonplace.errors.CallerError`, which do not count against it.
+        :class:`~commonplace.errors.CallerError`, which do not count against it; what a callback of
+        the caller raises is raised as it is.
         """
         with self.guard.counted(work, deadline):
             try:
@@ -134,7 +135,7 @@ class Backend:
                     self._check_open()  # closed meanwhile: that is why it failed
                 if work == "sync" and isinstance(error, DeadlineExceededError):
                     error.hint = error.hint or _NO_LIMIT
-                if isinstance(error, CommonplaceError):
+                if isinstance(error, CommonplaceError) or is_callers(error):
                     raise
                 raise self._mistake(error) from error
 
@@ -168,6 +169,7 @@ class Backend:
         **options: Unpack[MaintainOptions],
     ) -> SyncReport:
         """Update the index; see :class:`~commonplace.plugin.MemoryManager`."""
+        options["progress"] = callers(options.get("progress"))
 
         def maintain(manager: MemoryManager) -> SyncReport:
             if not eager:
@@ -311,7 +313,7 @@ class BackendSearch:
         self._changed = changed
         self._at_least = deadline.remaining() / 2
         self._bounded = bounded
-        self._freshen = partial(freshen, progress=progress, later=later)
+        self._freshen = partial(freshen, progress=callers(progress), later=later)
 
     def update(self, deadline: Deadline | None = None) -> None:
         """Index what has changed, within limits; a failure is kept, and noted in ``freshness``."""

@@ -286,6 +286,9 @@ def how_to_restore(workspace: str) -> str:
     return f"if it is on another disk, mount it; else create it (mkdir -p {memory})"
 
 
+_ANOTHER = "pass another one (--workspace, or workspace= in Python)"
+
+
 def check_workspace(workspace: str) -> None:
     """Raise :class:`~commonplace.errors.WorkspaceError` where it is no folder that can be read."""
     try:
@@ -293,18 +296,18 @@ def check_workspace(workspace: str) -> None:
     except NotADirectoryError as error:
         raise WorkspaceError(
             f"the workspace {workspace} is not a folder",
-            hint="pass the folder that holds the notes with --workspace",
+            hint="pass the folder that holds the notes (--workspace, or workspace= in Python)",
         ) from error
     except FileNotFoundError as error:
         raise WorkspaceError(
             f"the workspace {workspace} does not exist",
-            hint=f"{how_to_restore(workspace)}; or pass another one with --workspace",
+            hint=f"{how_to_restore(workspace)}; or {_ANOTHER}",
         ) from error
     except (OSError, ValueError) as error:
         reason = (isinstance(error, OSError) and error.strerror) or str(error)
         raise WorkspaceError(
             f"the workspace {workspace} cannot be read: {reason}",
-            hint="see that this user may read it, or pass another one with --workspace",
+            hint=f"see that this user may read it, or {_ANOTHER}",
         ) from error
 
 

@@ -33,6 +33,7 @@ from commonplace.flush.runner import FlushReport, FlushTools, run_flush
 from commonplace.model.tuples import Record
 from commonplace.resilience.bounded_call import Worker
 from commonplace.resilience.deadline import NEVER, Deadline
+from commonplace.text.query import check_memory
 from commonplace.tools.toolset import MemoryTools, SearchableMemory
 from commonplace.writing.notefile import read_note
 
@@ -141,6 +142,7 @@ class FlushSession:
         seconds: float | None = SECONDS,
         clock: Callable[[], float] = time.time,
     ) -> None:
+        check_memory(memory)
         settings = memory.settings
         self.window = window
         self._model = model

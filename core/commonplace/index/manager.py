@@ -179,7 +179,7 @@ class IndexedMemoryManager:
             sync, cut = self._sync_in_use(whole=at_most is None, force=force)
             report = self._sync_paths(sync, paths, options) or self._sync_all(sync, options)
         if not embed and (report.added or report.updated) and self._wanted_arms.vector:
-            self._embed_from_cache(wait)
+            self._embed_from_cache(min(wait, deadline.remaining()))
         if embed:
             # Not under the first lock: embedding may take long, and searches must not wait for it.
             with self._filling.held(deadline):

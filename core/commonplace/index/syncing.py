@@ -303,11 +303,11 @@ def freshen(
 ) -> Freshness:
     """Update the index before a search if that is quick, or if it is empty.
 
-    Up to 20 changed documents are indexed within about 200 ms. More are counted and left; an empty
-    index, which could answer nothing, is built whole, or as far as possible by ``until``. Growing
-    documents that are not due are left. Nothing is embedded: that costs time and perhaps money.
-    ``later`` tells the user what happens to what is left. Only ``paths`` are looked at, where no
-    others can have changed.
+    Up to 20 changed documents are indexed within about 200 ms, waits for another writer included.
+    More are counted and left; an empty index, which could answer nothing, is built whole, or as far
+    as possible by ``until``. Growing documents that are not due are left. Nothing is embedded: that
+    costs time and perhaps money. ``later`` tells the user what happens to what is left. Only
+    ``paths`` are looked at, where no others can have changed.
 
     If the index cannot be written, a note says so and the search continues with what is there; the
     :class:`~commonplace.errors.UnavailableError` is raised if the index is empty.
@@ -324,7 +324,7 @@ def freshen(
             at_most=INLINE_DOCUMENTS,
             embed=False,
             deadline=Deadline.after(_INLINE_SECONDS),
-            wait=0,
+            wait=_INLINE_SECONDS,
         )
         notices = () if report.known else report.notices  # once: when all of the index is new
         if report.remaining and not report.known:

@@ -56,6 +56,15 @@ def check_texts(**values: object) -> None:
             _refuse(name, "a text", value)
 
 
+def check_memory(memory: object) -> None:
+    """Raise :class:`~commonplace.errors.CallerError` unless it is a memory whose calls block."""
+    if not hasattr(memory, "settings"):
+        raise CallerError(
+            f"memory must be a Memory, not {type(memory).__name__}",
+            hint="of an AsyncMemory pass its .memory, and call what it makes by asyncio.to_thread",
+        )
+
+
 def check_optional_texts(**values: object) -> None:
     """Raise :class:`~commonplace.errors.CallerError` for the first that is no text or ``None``."""
     for name, value in values.items():

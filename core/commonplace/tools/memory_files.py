@@ -17,6 +17,7 @@ from commonplace.files.roots import find_roots, is_ignored
 from commonplace.files.tree import Tree, TreeEntry
 from commonplace.model.prompt import unfenced
 from commonplace.model.tools import ToolAnswer, is_direct
+from commonplace.text.query import check_memory
 from commonplace.tools.memory_text import (
     Edit,
     RefusalError,
@@ -93,6 +94,7 @@ class MemoryFiles:
     """
 
     def __init__(self, memory: WritableMemory, *, session_key: str = "", who: str = "") -> None:
+        check_memory(memory)
         workspace = memory.settings.workspace
         self._memory = memory
         self._direct = is_direct(session_key)

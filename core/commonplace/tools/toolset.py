@@ -20,7 +20,7 @@ from commonplace.files.reading import split_citation
 from commonplace.files.roots import ENDINGS
 from commonplace.model.search import MOST_RESULTS
 from commonplace.model.tools import ToolAnswer, ToolDefinition, is_direct, is_private
-from commonplace.text.query import check_numbers
+from commonplace.text.query import check_memory, check_numbers
 from commonplace.tools.answers import Shape, found, lines_read, refused
 from commonplace.tools.changes import CHANGING, ChangingTools, unchanged
 from commonplace.tools.definitions import (
@@ -120,6 +120,7 @@ class MemoryTools:
         seconds: float | None = SECONDS,
         clock: Callable[[], float] = time.time,
     ) -> None:
+        check_memory(memory)
         settings = memory.settings
         self._memory = memory
         self._session_key = session_key

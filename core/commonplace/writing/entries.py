@@ -13,12 +13,24 @@ from commonplace.writing.notefile import comparable, readable
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+_NOTE = re.compile(r".*\.(?:md|markdown|txt)(?=[#:])")
 _MARKER = re.compile(r"(\s*)((?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?)?")
 _LISTED = re.compile(r"\s{0,3}(?:[-*+]|\d{1,9}[.)])\s")
 _FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})")
 _HEADING = re.compile(r"\s{0,3}(#{1,6})\s+(.*?)\s*#*\s*$")
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _WORDS = re.compile(r"[^\W\d_]+").findall
+
+
+def names_no_lines(citation: str) -> WriteRefusedError:
+    """The error for a citation without lines, or with lines that are not understood."""
+    found = _NOTE.match(citation)
+    note = found[0] if found is not None else citation
+    return WriteRefusedError(
+        f"{citation} names no lines",
+        kind="citation",
+        hint=f"cite them as search results do: {note}#L3, or {note}#L3-L9",
+    )
 
 
 class Entry(NamedTuple):

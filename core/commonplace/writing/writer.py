@@ -17,6 +17,7 @@ from commonplace.writing.entries import (
     Entry,
     added,
     cited_run,
+    names_no_lines,
     removed,
     replaced,
     similar_entries,
@@ -328,11 +329,7 @@ class Writer:
         self._check_allowed()
         path, start, end = split_citation(citation)
         if start is None or end is None:
-            raise Refused(
-                f"{path} names no lines",
-                kind="citation",
-                hint=f"cite them as search results do: {path}#L3, or {path}#L3-L9",
-            )
+            raise names_no_lines(path)
         target = self._changer.cited(path)
         origin = self._origin_with(source)
         checked = None if new is None else screened(new, origin, self._patterns)

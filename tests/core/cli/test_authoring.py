@@ -115,6 +115,8 @@ def test_it_says_what_to_do_next(run: Callable[..., Ran], home: Path) -> None:
         (("check", "a", "b"), 2, "takes the id of a plugin", "commonplace plugins check ranker"),
         (("check", "mnr"), 1, "there is no plugin 'mnr'", "did you mean mmr?"),
         (("check", "qqqqqqq"), 1, "there is no plugin 'qqqqqqq'", "commonplace plugins lists"),
+        (("check", "ranker.mnr"), 1, "there is no plugin 'ranker.mnr'", "did you mean mmr?"),
+        (("check", "ranker.nope"), 1, "there is no plugin 'ranker.nope'", "commonplace plugins"),
         (("check", "sessions"), 1, "several plugins are named", "source.sessions"),
         (("check", "rank.mmr"), 1, "no kind of plugin named 'rank'", "plugins check ranker"),
     ],

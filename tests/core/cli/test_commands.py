@@ -635,10 +635,20 @@ def test_config_needs_no_workspace(run: Callable[..., Run], home: Path) -> None:
     assert "no workspace is configured" in run("doctor").out
 
 
-def test_config_path_and_schema(run: Callable[..., Run], home: Path) -> None:
+def test_config_path_and_schema(
+    run: Callable[..., Run], home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     paths = run("config", "path", "--json").json["paths"]
     assert all(path["path"].startswith(str(home)) and not path["exists"] for path in paths)
     assert "missing" in run("config", "path").out
+    notes = home / "my-notes"
+    notes.mkdir()
+    (notes / "commonplace.json5").write_text("{}", encoding="utf-8")
+    monkeypatch.setenv("COMMONPLACE_WORKSPACE", str(notes))
+    own = run("config", "path", "--json").json["paths"][-1]
+    assert own == {
+        "role": "workspace", "path": str(notes / "commonplace.json5"), "exists": True
+    }  # fmt: skip
     schema = run("config", "schema").json
     assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
     assert "agents" in schema["properties"]

@@ -97,6 +97,7 @@ def test_every_command_takes_the_common_options(name: str) -> None:
         ),
         (["index", "-q"], "commonplace index --help"),
         (["search", "-zebra"], 'quote the query: "words -zebra"'),
+        (["search", "-cat"], 'quote the query: "words -cat"'),
         (["search", "x", "--max-results", "0"], "commonplace search --help"),
         (["search", "x", "--min-score", "1.5"], "commonplace search --help"),
         (["search"], "commonplace search"),

@@ -98,3 +98,28 @@ def test_an_empty_text_is_a_usage_error(run: Callable[..., Run], text: str) -> N
         ran = run(*command, text)
         assert ran.code == 2
         assert ran.err.startswith("commonplace: the text is empty\n  fix: give its words, or - ")
+
+
+def test_input_that_is_no_utf_8_is_named_as_such(
+    run: Callable[..., Run], notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    latin = io.TextIOWrapper(io.BytesIO(b"caf\xe9"), "utf-8", errors="surrogateescape")
+    monkeypatch.setattr("sys.stdin", latin)
+    ran = run("remember", "-")
+    assert ran.code == 2
+    assert "standard input is no UTF-8" in ran.err
+    assert sorted(path.name for path in notes.iterdir()) == ["MEMORY.md", "memory"]
+
+
+def test_words_without_quotes_are_explained(run: Callable[..., Run], notes: Path) -> None:
+    for line in (("remember", "buy", "milk"), ("correct", "MEMORY.md#L3", "buy", "milk")):
+        assert "fix: put the text in quotes" in run(*line).err
+
+
+@pytest.mark.parametrize("lines", ["#4", "#3-9", ":L3", ":4-"])
+def test_a_hint_does_not_repeat_a_mistaken_citation(
+    run: Callable[..., Run], notes: Path, lines: str
+) -> None:
+    ran = run("forget", f"MEMORY.md{lines}")
+    assert f"MEMORY.md{lines} names no lines" in ran.err
+    assert "as search results do: MEMORY.md#L3, or MEMORY.md#L3-L9" in ran.err

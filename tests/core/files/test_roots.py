@@ -122,5 +122,5 @@ def test_a_missing_workspace_may_be_on_a_disk_and_its_command_is_quoted(tmp_path
         check_workspace(missing)
     assert caught.value.hint == (
         f"if it is on another disk, mount it; else create it (mkdir -p '{missing}/memory'); "
-        "or pass another one with --workspace"
+        "or pass another one (--workspace, or workspace= in Python)"
     )

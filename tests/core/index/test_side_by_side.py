@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from math import inf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import pytest
 
@@ -20,6 +20,7 @@ from commonplace_inmemory.store import InMemoryStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
 
     from commonplace.model.reports import Progress
 
@@ -59,9 +60,13 @@ def notes() -> Iterator[Notes]:
     notes.release.set()
 
 
-def engine(notes: Notes, embedding: Callable[[], None] = lambda: None) -> IndexedMemoryManager:
+def engine(
+    notes: Notes,
+    embedding: Callable[[], None] = lambda: None,
+    store: InMemoryStore | None = None,
+) -> IndexedMemoryManager:
     return IndexedMemoryManager(
-        store=InMemoryStore(),
+        store=store or InMemoryStore(),
         sources=[notes],
         chunker=LinesChunker(1600, 100),
         analyser=make_analyser(),
@@ -83,6 +88,29 @@ def test_a_search_does_not_wait_for_the_sync_of_another_thread(notes: Notes) -> 
     notes.release.set()
     syncing.join(PATIENCE)
     assert freshen(manager).stale == 0
+
+
+class BusyStore(InMemoryStore):
+    """A store that another process is writing, which ends as soon as it is waited for."""
+
+    waits: ClassVar[list[float]] = []
+
+    def writer(self, *, wait: float) -> AbstractContextManager[object]:
+        self.waits.append(wait)
+        if wait <= 0:
+            raise IndexBusyError("process 1 is writing the index")
+        return super().writer(wait=wait)
+
+
+def test_a_search_waits_for_another_process_in_its_time_for_indexing(notes: Notes) -> None:
+    store = BusyStore()
+    manager = engine(notes, store=store)
+    manager.maintain(deadline=NEVER)
+    notes.paths += ["b.md"]
+    store.waits.clear()
+    fresh = freshen(manager)
+    assert (fresh.stale, fresh.notes) == (0, ())
+    assert all(0 < wait <= 0.2 for wait in store.waits), store.waits
 
 
 def test_a_search_waits_where_there_is_nothing_yet_to_answer_from(notes: Notes) -> None:

@@ -164,19 +164,20 @@ def _plugin(subject: str, context: Context) -> tuple[str, str]:
     from commonplace.host.discovery import KINDS
 
     host = context.plugin_host()
+    known = {(info.kind, info.id) for info in host.plugins() if info.kind in KINDS}
     kind, dot, id_ = subject.partition(".")
     if dot:
         if kind not in KINDS:
             raise CallerError(f"there is no kind of plugin named {kind!r}", hint=ACTIONS["check"])
-        return kind, id_
-    known = {(info.kind, info.id) for info in host.plugins() if info.kind in KINDS}
+        if (kind, id_) in known:
+            return kind, id_
     found = [kind for kind in KINDS if (kind, subject) in known]
     if len(found) == 1:
         return found[0], subject
     if found:
         hint = "say which: " + ", ".join(f"{kind}.{subject}" for kind in found)
         raise CallerError(f"several plugins are named {subject!r}", hint=hint)
-    near = suggest(subject, {id_ for _, id_ in known})
+    near = suggest(id_ or subject, {known_id for of, known_id in known if not dot or of == kind})
     raise CallerError(
         f"there is no plugin {subject!r}",
         hint=f"did you mean {near}?" if near else "commonplace plugins lists what is installed",

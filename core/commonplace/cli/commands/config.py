@@ -349,8 +349,13 @@ def _check(context: Context) -> int:
 
 def _path(context: Context) -> int:
     from commonplace.config.paths import config_paths
+    from commonplace.config.resolve import resolve
 
-    paths = config_paths(workspace=context.workspace, config=context.config, env=context.env)
+    workspace, config, env = context.workspace, context.config, context.env
+    resolved = resolve(
+        workspace=workspace, agent=context.agent, config=config, env=env, needed=False
+    )
+    paths = config_paths(workspace=resolved.workspace or workspace, config=config, env=env)
     if context.json:
         context.emit({"paths": paths})
         return 0

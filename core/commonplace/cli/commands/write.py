@@ -79,9 +79,11 @@ def _text(given: str) -> str:
     if sys.stdin is None:
         raise UsageError("standard input is closed", hint="pipe the text, or pass it as TEXT")
     try:
-        return sys.stdin.read()
-    except UnicodeDecodeError as error:
+        text = sys.stdin.read()
+        text.encode()  # in some locales Python passes on what is no UTF-8, as lone surrogates
+    except UnicodeError as error:
         raise UsageError("standard input is no UTF-8", hint="pipe plain text") from error
+    return text
 
 
 def _add_why(parser: ArgumentParser) -> None:

@@ -402,6 +402,12 @@ def test_a_number_that_is_typed_in_groups_is_found_in_one_or_in_others(
     assert len(result.notes) <= 2, result.notes
 
 
+def test_the_end_of_another_number_is_not_the_number(opener: Opener, workspace: Path) -> None:
+    write(workspace, "memory/a.md", "Order 45678901 was shipped.\n")
+    (word,) = opener().search("order 12345678901").unknown
+    assert word.instead == ()
+
+
 def test_groups_of_which_no_number_is_made_are_words(opener: Opener, workspace: Path) -> None:
     write(workspace, "memory/a.md", "Lots 4711 and 0816 are sold.\n")
     result = opener().search("lots 4711 0815 2230")

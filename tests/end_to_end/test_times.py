@@ -202,3 +202,26 @@ def test_a_week_that_is_named_counts_alike_in_scripts_without_spaces(
     replace_logs(tmp_path, notes)
     hits = opened("builtin").search(query).hits
     assert hits[0].path == "memory/2026-11-18.md"
+
+
+def test_a_date_in_numbers_is_no_set_of_words(
+    opened: Callable[[str], Memory], tmp_path: Path
+) -> None:
+    notes = {
+        "2026-03-05": "# 2026-03-05\n\n- Rain\n",
+        "2026-05-03": "# 2026-05-03\n\n- The budget is 700 euros.\n",
+    }
+    replace_logs(tmp_path, notes, "- The budget of 2026-03-05 was 500 euros.\n")
+    hits = opened("builtin").search("budget 2026-05-03").hits
+    assert hits[0].day == "2026-05-03"
+    assert hits[1].score < 0.5
+
+
+def test_a_month_counts_as_a_word_where_no_note_has_the_others(
+    opened: Callable[[str], Memory], tmp_path: Path
+) -> None:
+    notes = {"2026-10-05": "# 5 October\n\n- Rain\n", "2026-03-05": "# 5 March\n\n- Rain\n"}
+    replace_logs(tmp_path, notes, "- Plans for October\n")
+    hits = opened("builtin").search("October zylophone").hits
+    assert hits[0].day == "2026-10-05"
+    assert hits[0].score > hits[-1].score

@@ -25,7 +25,7 @@ _COUNTRY_CODE = 3
 
 # Not Unicode's digits: such numbers are of ASCII wherever they are copied.
 _TYPED_GROUP = r"(?:[A-Z]{2,4}|[A-Za-z0-9]{0,7}[0-9][A-Za-z0-9]{0,7})"
-_TYPED = rf"(?<![^\W_]){_TYPED_GROUP}(?:[ ./:()-]{{1,3}}{_TYPED_GROUP})+(?![^\W_])"
+_TYPED = rf"(?<![^\W_])\+?{_TYPED_GROUP}(?:[ ./:()-]{{1,3}}{_TYPED_GROUP})+(?![^\W_])"
 
 
 def written_numbers(
@@ -39,13 +39,16 @@ def written_numbers(
     The unknown ``words`` are numbers in one, or groups of numbers in ``query_texts``. ``holders``
     counts the chunks with each token; ``texts`` gives the texts of up to so many with some of them.
     """
-    words = list(words)
+    words, query_texts = list(words), list(query_texts)
     typed = {word: word.lower() for word in words} | _in_one(query_texts, words)
     numbers = {word: number for word, number in typed.items() if _is_number(number)}
     numbers = dict(islice(numbers.items(), _MOST_NUMBERS))
     if not numbers:
         return {}
-    spellings = {word: list(_spellings(number)) for word, number in numbers.items()}
+    spellings = {
+        word: list(_spellings(number, abroad=any(f"+{word}" in f"+{text}" for text in query_texts)))
+        for word, number in numbers.items()
+    }
     groups = {
         number[at : at + size]
         for number in numbers.values()
@@ -92,10 +95,10 @@ def _is_number(word: str) -> bool:
     )
 
 
-def _spellings(number: str) -> Iterator[str]:
-    """``number``, and if it may be a telephone number, as it is written at home or abroad."""
+def _spellings(number: str, *, abroad: bool) -> Iterator[str]:
+    """``number``, and if it is a telephone number, as it is written at home or ``abroad``."""
     yield number
-    for digits in _country_codes(number):
+    for digits in _country_codes(number) if abroad or number.startswith("00") else ():
         yield f"0{number[digits:]}"
         yield number[digits:]
     if number.isdigit() and number[0] == "0" != number[1]:
@@ -118,5 +121,7 @@ def _in_groups(number: str, text: str) -> str:
         joined = r"[\W_]{0,3}".join(number[dropped:])
         home = r"(?:0[\W_]{0,3})?" if dropped else ""
         if match := re.search(rf"(?<![^\W_]){home}{joined}(?![^\W_])", text.lower()):
-            return " ".join(groups_of(match.group()))
+            groups = groups_of(match.group())
+            if not dropped or len(groups) > 1:  # else it is another number
+                return " ".join(groups)
     return ""

@@ -244,10 +244,19 @@ class UnknownWords:
         return (*others, *numbers), {number: (form,) for number, form in written.items()}
 
     def _without_groups(self, numbers: Iterable[str]) -> list[str]:
-        """The terms of the query without those of ``numbers``, which notes have in another form."""
-        spans = (span for number in numbers for span in self._analyser.spans(number))
-        groups = {term for _, _, terms in spans for term in terms}
-        return [term for term in self._query.keyword.should if term not in groups]
+        """The terms of the query without those that only stand in ``numbers`` typed in groups.
+
+        Notes have these numbers in another form, and some of the groups in other numbers.
+        """
+        numbers = [number for number in numbers if not number.isalnum()]
+        rest = " ".join(self._query_texts)
+        for number in numbers:
+            rest = rest.replace(number, " ")
+        beside, groups = (
+            {term for text in texts for _, _, terms in self._analyser.spans(text) for term in terms}
+            for texts in ([rest], numbers)
+        )
+        return [term for term in self._query.keyword.should if term not in groups - beside]
 
     def _tokens(self, words: Iterable[str]) -> dict[str, str]:
         """The token of each of ``words``, which are letters alone."""

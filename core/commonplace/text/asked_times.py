@@ -86,9 +86,15 @@ def read_times(
         keyword = analyser.query(parsed._replace(words=words))
     # Nothing is missing where a note of the day does not name it.
     others = analyser.query(parsed._replace(words=rest))
-    timed = frozenset({*keyword.should} - {*others.should} - keyword.beside)
-    keyword = keyword._replace(days=days, beside=keyword.beside | timed, timed=timed, coming=coming)
+    timed = {*keyword.should} - {*others.should} - keyword.beside
+    beside = keyword.beside | timed
+    if any(map(_has_digit, timed)):  # a date, in whichever order its numbers are
+        timed = set()
+    keyword = keyword._replace(days=days, beside=beside, timed=frozenset(timed), coming=coming)
     return keyword, (*rest, *parsed.phrases)
+
+
+_has_digit = re.compile(r"\d").search
 
 
 # Words of questions for what was. "Scheduled" and its like ask for what will be, and "was" is a

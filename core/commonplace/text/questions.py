@@ -50,13 +50,12 @@ aber auch auf aus bei bist darf dass dein deine dem den der des dich durch ein e
 einer eines für gibt habe haben hast hatte hatten ich ihr ihre ihren ist kann können mein meine
 meinem meinen meiner mich muss müssen nach nicht noch nur oder ohne sein seine seinen seit sich
 sie sind sollen sollte und uns unser unsere unseren viel vom von vor wann warum welche welchem
-welchen welcher welches wem wen wenn wer werden wie wieso wieviel wir wird wo wurde wurden zu zum
-zur über
+welchen welcher welches wenn wer werden wie wieso wieviel wir wird wo wurde wurden zu zum zur über
 """
 _ITALIAN = """
 abbiamo agli al alla alle anche cosa dal dalla degli dei del della delle dello dove gli ha hanno
-il la le lo ma nel nella nelle perché quale quali quante quanti quanto questa queste questi questo
-se sono sul sulla un una è
+il la le lo nel nella nelle perché quale quali quante quanti quanto questa queste questi questo se
+sono sul sulla un una è
 """
 _DUTCH = """
 aan bij deze dit een heeft het hoe hun ik maar mijn naar niet onze ook uit voor waar wanneer wat
@@ -83,11 +82,11 @@ STOP_WORDS = frozenset(f"{_ENGLISH}{_EUROPEAN}{_RUSSIAN}{_ARABIC}".split())
 """Words that say nothing, in whichever language of these a text may be."""
 
 _BESIDE_OTHERS = {
-    _GERMAN: "als am an bin das die dir du er gab hat im man mit ob soll um war was",
+    _GERMAN: "als am an bin das die dir du er gab hat im man mit ob soll um war was wem wen",
     _SPANISH: "con han hay mis soy su sus tus",
     _FRENCH: "as comment est ma mes mon on ont par pour sa ses son sur ta ton",
     _PORTUGUESE: "as dos é os",
-    _ITALIAN: "che chi come con di per si",
+    _ITALIAN: "che chi come con di ma per si",
 }
 """What says nothing beside a word of that language alone, and may mean something in another one."""
 
@@ -102,15 +101,25 @@ def stop_words_of(texts: Sequence[str]) -> Collection[str]:
     if not (text.islower() or text.isupper()):
         capitals = {word.lower() for word in _CAPITALS(text)} - _OPERATORS
     words = {word.strip(_MARKS_BESIDE) for word in text.lower().split()} - capitals
-    languages = _stop_words_by_language().items()
-    found = next((stop for only, stop in languages if not only.isdisjoint(words)), STOP_WORDS)
+    found = STOP_WORDS
+    if _OF_ENGLISH_QUERIES.isdisjoint(words):
+        languages = _stop_words_by_language().items()
+        found = next((stop for only, stop in languages if not only.isdisjoint(words)), STOP_WORDS)
     return found - capitals if capitals else found
 
 
 _MARKS_BESIDE = ".,;:!?¿¡\"'()"
 _CAPITALS = re.compile(r"\b[A-Z]{2,}\b").findall
-_OPERATORS = frozenset(("and", "or", "not"))
-"""What is written in capitals for other engines."""
+_STRESSED = "and or not all am are can do does how is no the what when why"
+_OPERATORS = frozenset(_STRESSED.split())
+"""What is written in capitals for other engines, or stressed by them."""
+_ENGLISH_ALONE = (
+    "about and are did does for how is my of our the what when where which who with your"
+)
+_OF_ENGLISH_QUERIES = frozenset(_ENGLISH_ALONE.split())
+_IN_NAMES = "au com da das dove du ella les los las nas sem uno von"
+_NAMES = frozenset(_IN_NAMES.split())
+"""Words of one language alone that stand in names and titles of others: they tell no language."""
 
 
 @cache
@@ -119,9 +128,11 @@ def _stop_words_by_language() -> dict[frozenset[str], frozenset[str]]:
     lists = _ENGLISH, _SPANISH, _PORTUGUESE, _FRENCH, _GERMAN, _ITALIAN, _DUTCH, _SCANDINAVIAN
     lists_with = Counter(word for listed in lists for word in set(listed.split()))
     return {
-        frozenset(word for word in listed.split() if lists_with[word] == 1): (
-            STOP_WORDS.union(beside_others.split())
-        )
+        frozenset(
+            word
+            for word in listed.split()
+            if lists_with[word] == 1 and len(word) > 2 and word not in _NAMES
+        ): STOP_WORDS.union(beside_others.split())
         for listed, beside_others in _BESIDE_OTHERS.items()
     }
 

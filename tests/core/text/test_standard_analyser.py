@@ -271,6 +271,11 @@ def test_words_that_mean_something_in_english_are_stop_words_of_german_questions
         ("US AND UK plugs", ("us", "uk", "plug")),
         ("WHAT IS THE ADDRESS", ("address",)),
         ("на что у меня аллергия", ("аллерг",)),
+        ("what did we tell the au pair about our son", ("pair", "son")),
+        ("soy in los angeles", ("soy", "angel")),
+        ("dove soap price per bar", ("soap", "price", "per", "bar")),
+        ("HOW DO I reset my NAS", ("reset", "nas")),
+        ("email from Jack Ma", ("email", "jack", "ma")),
     ],
 )
 def test_what_says_nothing_in_the_language_of_a_query_is_left_out(
@@ -522,3 +527,20 @@ def test_numbers_are_found_whole(text: str, query: str) -> None:
     spans = _ANALYSER.spans(text)
     expected = [(start, end, wanted.intersection(terms)) for start, end, terms in spans]
     assert _ANALYSER.matches(text, wanted) == [match for match in expected if match[2]]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("tense", "ten"),
+        ("dense", "den"),
+        ("goose", "goo"),
+        ("oversized", "over"),
+        ("corpse", "corp"),
+        ("Mueller", "Müll"),
+    ],
+)
+def test_other_words_keep_other_stems(one: str, other: str) -> None:
+    terms = [_ANALYSER.chunk(word) for word in (one, other)]
+    first, second = ({*each.body.split(), *each.extra.split()} for each in terms)
+    assert not first & second

@@ -22,7 +22,7 @@ from commonplace.index.syncing import Freshness, freshen, maintain_unasked
 from commonplace.model.reports import BackendState
 from commonplace.model.tuples import NamedTuple
 from commonplace.protocols.contexts import ManagerHealth
-from commonplace.resilience.deadline import NEVER, Deadline, GuardedCaller, callers, is_callers
+from commonplace.resilience.deadline import NEVER, Deadline, GuardedCaller
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -122,8 +122,7 @@ class Backend:
 
         Raises :class:`~commonplace.errors.UnavailableError` for every failure of the backend, and
         its own :class:`~commonplace.errors.DeclinedError` or
-        :class:`~commonplace.errors.CallerError`, which do not count against it; what a callback of
-        the caller raises is raised as it is.
+        :class:`~commonplace.errors.CallerError`, which do not count against it.
         """
         with self.guard.counted(work, deadline):
             try:
@@ -135,7 +134,7 @@ class Backend:
                     self._check_open()  # closed meanwhile: that is why it failed
                 if work == "sync" and isinstance(error, DeadlineExceededError):
                     error.hint = error.hint or _NO_LIMIT
-                if isinstance(error, CommonplaceError) or is_callers(error):
+                if isinstance(error, CommonplaceError):
                     raise
                 raise self._mistake(error) from error
 
@@ -169,7 +168,6 @@ class Backend:
         **options: Unpack[MaintainOptions],
     ) -> SyncReport:
         """Update the index; see :class:`~commonplace.plugin.MemoryManager`."""
-        options["progress"] = callers(options.get("progress"))
 
         def maintain(manager: MemoryManager) -> SyncReport:
             if not eager:
@@ -313,7 +311,7 @@ class BackendSearch:
         self._changed = changed
         self._at_least = deadline.remaining() / 2
         self._bounded = bounded
-        self._freshen = partial(freshen, progress=callers(progress), later=later)
+        self._freshen = partial(freshen, progress=progress, later=later)
 
     def update(self, deadline: Deadline | None = None) -> None:
         """Index what has changed, within limits; a failure is kept, and noted in ``freshness``."""

@@ -130,28 +130,6 @@ def current_deadline() -> Deadline:
     return _CURRENT.get()
 
 
-_CALLERS = "raised by the caller"
-
-
-def callers(callback: Callable[[T], None] | None) -> Callable[[T], None] | None:
-    """``callback``, whose errors are the caller's own: see :func:`is_callers`."""
-
-    def called(value: T) -> None:
-        try:
-            if callback is not None:
-                callback(value)
-        except Exception as error:
-            vars(error)[_CALLERS] = True
-            raise
-
-    return callback and called
-
-
-def is_callers(error: BaseException) -> bool:
-    """Whether a callback of the caller raised ``error``, which is then no failure of a part."""
-    return _CALLERS in vars(error)
-
-
 class Failure(NamedTuple):
     """A run of failures: the reason of the last, and when the first was (epoch seconds).
 

@@ -11,7 +11,7 @@ import pytest
 
 from commonplace.errors import DeadlineExceededError, UnavailableError
 from commonplace.fallback.backend import Backend
-from commonplace.model.reports import Progress, SyncReport
+from commonplace.model.reports import SyncReport
 from commonplace.model.search import Arm, Found, KeywordQuery, Query, StoredChunk, Where
 from commonplace.resilience.bounded_call import Worker
 from commonplace.resilience.deadline import Deadline
@@ -163,29 +163,3 @@ def test_an_interrupt_that_an_engine_raises_is_its_failure() -> None:
 
     with pytest.raises(UnavailableError, match="engine failed: KeyboardInterrupt"):
         Backend("engine", make).call("search", ask, Deadline.after(60))
-
-
-class CancelledError(Exception):
-    """The caller's own error."""
-
-
-class Reporting(Slow):
-    """An engine that reports its progress."""
-
-    def maintain(self, **options: Any) -> SyncReport:
-        if options["progress"] is not None:
-            options["progress"](Progress(label="Indexing notes", completed=0, total=1))
-        return SyncReport(known=1)
-
-
-@pytest.mark.parametrize("worker", [None, Worker("reporting")])
-def test_an_error_of_the_callers_progress_is_raised_as_it_is(worker: Worker | None) -> None:
-    def cancel(_: Progress) -> None:
-        raise CancelledError
-
-    reporting = cast("MemoryManager", Reporting(update=0, answer=0))
-    backend = Backend("reporting", lambda: reporting, worker=worker)
-    with pytest.raises(CancelledError):
-        backend.maintain(deadline=Deadline.after(60), progress=cancel)
-    assert backend.guard.failure("sync") is None
-    backend.maintain(deadline=Deadline.after(60))

@@ -318,9 +318,10 @@ class BackendSearch:
         if not self._updates:
             return
         paths = self._changed() if self._changed else None
-        freshen = partial(self._freshen, paths=paths, until=self._until())
+        end = deadline or self._deadline
+        freshen = partial(self._freshen, paths=paths, until=self._until(), within=end)
         try:
-            self.freshness = self._backend.call("sync", freshen, deadline or self._deadline)
+            self.freshness = self._backend.call("sync", freshen, end)
             self.update_error = None
         except (UnavailableError, DeclinedError) as error:
             self.record_update_failure(error)

@@ -12,6 +12,7 @@ from commonplace.errors import CommonplaceError
 from commonplace.flush.plan import local_time, spoken, zone_words
 from commonplace.model.prompt import fenced
 from commonplace.model.tuples import Record
+from commonplace.text.query import check_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -93,6 +94,7 @@ def archive_session(  # noqa: PLR0913 - all but two by keyword
 
     Raises :class:`~commonplace.CommonplaceError` where the note cannot be written.
     """
+    check_memory(memory)
     patterns = memory.settings.search.redact.patterns
     said = [text for text in spoken(messages) if not _is_command(text)]
     texts = _without_instructions(

@@ -300,14 +300,15 @@ def freshen(
     later: str = "",
     until: Deadline = NEVER,
     paths: Collection[str] | None = None,
+    within: Deadline = NEVER,
 ) -> Freshness:
     """Update the index before a search if that is quick, or if it is empty.
 
-    Up to 20 changed documents are indexed within about 200 ms, waits for another writer included.
-    More are counted and left; an empty index, which could answer nothing, is built whole, or as far
-    as possible by ``until``. Growing documents that are not due are left. Nothing is embedded: that
-    costs time and perhaps money. ``later`` tells the user what happens to what is left. Only
-    ``paths`` are looked at, where no others can have changed.
+    Up to 20 changed documents are indexed within about 200 ms, or half of the time ``within``,
+    waits for another writer included. More are counted and left; an empty index is built whole, or
+    as far as possible by ``until``. Growing documents that are not due are left. Nothing is
+    embedded: that costs time and perhaps money. ``later`` tells the user what happens to what is
+    left. Only ``paths`` are looked at, where no others can have changed.
 
     If the index cannot be written, a note says so and the search continues with what is there; the
     :class:`~commonplace.errors.UnavailableError` is raised if the index is empty.
@@ -324,7 +325,7 @@ def freshen(
             at_most=INLINE_DOCUMENTS,
             embed=False,
             deadline=Deadline.after(_INLINE_SECONDS),
-            wait=_INLINE_SECONDS,
+            wait=min(_INLINE_SECONDS, within.remaining() / 2),
         )
         notices = () if report.known else report.notices  # once: when all of the index is new
         if report.remaining and not report.known:

@@ -112,6 +112,11 @@ def test_a_search_waits_for_another_process_in_its_time_for_indexing(notes: Note
     assert (fresh.stale, fresh.notes) == (0, ())
     assert all(0 < wait <= 0.2 for wait in store.waits), store.waits
 
+    notes.paths += ["c.md"]
+    store.waits.clear()
+    freshen(manager, within=Deadline.after(0.1))
+    assert all(wait <= 0.05 for wait in store.waits), store.waits
+
 
 def test_a_search_waits_where_there_is_nothing_yet_to_answer_from(notes: Notes) -> None:
     manager = engine(notes)

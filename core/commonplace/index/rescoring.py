@@ -55,9 +55,10 @@ def rescored(matches: KeywordMatches, query: KeywordQuery, limit: int) -> list[F
     """
     candidates, terms = matches.found, matches.terms
     weights = weights_of(query, matches.chunks, matches.holders or {})
-    untimed = {token: weight for token, weight in weights.items() if token not in query.timed}
-    if any(map((matches.holders or {}).get, untimed)):
-        weights = untimed
+    if query.timed:
+        untimed = {token: weight for token, weight in weights.items() if token not in query.timed}
+        if any(map((matches.holders or {}).get, untimed)):
+            weights = untimed
     several = len({(item.chunk.source, item.chunk.path) for item in candidates}) > 1
     spread = several and not _is_one_word(query)
     topics = _topics(candidates, [chunk.counts for chunk in terms], weights) if spread else {}

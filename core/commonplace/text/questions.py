@@ -91,6 +91,20 @@ _BESIDE_OTHERS = {
 """What says nothing beside a word of that language alone, and may mean something in another one."""
 
 
+_MARKS_BESIDE = ".,;:!?¿¡\"'()"
+_CAPITALS = re.compile(r"\b[A-Z]{2,}\b").findall
+_STRESSED = "and or not all am are can do does how is no the what when why"
+_OPERATORS = frozenset(_STRESSED.split())
+"""What is written in capitals for other engines, or stressed by them."""
+_ENGLISH_ALONE = (
+    "about and are did does for how is my of our the what when where which who with your"
+)
+_OF_ENGLISH_QUERIES = frozenset(_ENGLISH_ALONE.split())
+_IN_NAMES = "au com da das dove du ella les los las nas sem uno von"
+_NAMES = frozenset(_IN_NAMES.split())
+"""Words of one language alone that stand in names and titles of others: they tell no language."""
+
+
 def stop_words_of(texts: Sequence[str]) -> Collection[str]:
     """The stop words of a query of ``texts``, in lower case.
 
@@ -106,20 +120,6 @@ def stop_words_of(texts: Sequence[str]) -> Collection[str]:
         languages = _stop_words_by_language().items()
         found = next((stop for only, stop in languages if not only.isdisjoint(words)), STOP_WORDS)
     return found - capitals if capitals else found
-
-
-_MARKS_BESIDE = ".,;:!?¿¡\"'()"
-_CAPITALS = re.compile(r"\b[A-Z]{2,}\b").findall
-_STRESSED = "and or not all am are can do does how is no the what when why"
-_OPERATORS = frozenset(_STRESSED.split())
-"""What is written in capitals for other engines, or stressed by them."""
-_ENGLISH_ALONE = (
-    "about and are did does for how is my of our the what when where which who with your"
-)
-_OF_ENGLISH_QUERIES = frozenset(_ENGLISH_ALONE.split())
-_IN_NAMES = "au com da das dove du ella les los las nas sem uno von"
-_NAMES = frozenset(_IN_NAMES.split())
-"""Words of one language alone that stand in names and titles of others: they tell no language."""
 
 
 @cache

@@ -13,7 +13,7 @@ from commonplace.testing.store import FoundLaws
 from commonplace.testing.store.documents import DocumentLaws
 from commonplace.testing.store.keyword import MatchLaws, ScoreLaws
 from commonplace.testing.store.vectors import NearestLaws
-from commonplace_lancedb import keyword, loaded_rows, maintenance
+from commonplace_lancedb import keyword, maintenance
 from commonplace_lancedb.plugin import make_store
 from commonplace_lancedb.settings import LanceSettings, location_of
 from commonplace_lancedb.store import LanceStore
@@ -21,6 +21,9 @@ from commonplace_lancedb.store import LanceStore
 if TYPE_CHECKING:
     from commonplace.protocols.parts import Store
 
+loaded_rows = pytest.importorskip(
+    "commonplace_lancedb.loaded_rows", reason="needs the extra lancedb"
+)
 pytestmark = pytest.mark.usefixtures("lancedb_installed")
 
 _FEW = settings(max_examples=2, stateful_step_count=8)

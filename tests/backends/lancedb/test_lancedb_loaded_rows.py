@@ -25,7 +25,7 @@ from commonplace.testing.base import (
     words,
 )
 from commonplace.testing.base import held as documents_of
-from commonplace_lancedb import loaded_rows, maintenance, rows
+from commonplace_lancedb import maintenance, rows
 from commonplace_lancedb.loading import RowLoader
 from commonplace_lancedb.plugin import make_store
 from commonplace_lancedb.settings import LanceSettings, location_of
@@ -34,6 +34,11 @@ from commonplace_lancedb.store import LanceStore
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from commonplace_lancedb.loaded_rows import LoadedRows
+
+loaded_rows = pytest.importorskip(
+    "commonplace_lancedb.loaded_rows", reason="needs the extra lancedb"
+)
 pytestmark = pytest.mark.slow
 
 PLENTY = 1_000_000_000
@@ -61,7 +66,7 @@ def eager(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(maintenance, name, value)
 
 
-def in_memory(store: LanceStore) -> loaded_rows.LoadedRows | None:
+def in_memory(store: LanceStore) -> LoadedRows | None:
     snapshot = store._database.latest()
     assert snapshot is not None
     return snapshot.loaded_rows()

@@ -25,7 +25,7 @@ from commonplace.testing.base import (
     words,
 )
 from commonplace.testing.base import held as documents_of
-from commonplace_lancedb import loaded_rows, maintenance, row_cache, rows, sealed
+from commonplace_lancedb import maintenance, row_cache, rows, sealed
 from commonplace_lancedb.plugin import make_store
 from commonplace_lancedb.row_cache import RowCache
 from commonplace_lancedb.settings import LanceSettings, location_of
@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+loaded_rows = pytest.importorskip(
+    "commonplace_lancedb.loaded_rows", reason="needs the extra lancedb"
+)
 pytestmark = pytest.mark.slow
 
 PLENTY = 1_000_000_000

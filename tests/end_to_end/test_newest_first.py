@@ -386,6 +386,7 @@ def test_a_number_is_found_in_the_groups_that_a_note_has_it_in(
         ("+49 (0)30 901820 44", "+493090182044"),
         ("whose number is 030/901820-44?", "+493090182044"),
         ("+49 30 901820-44", "03090182044"),
+        ("code +49 30 901820-44", "03090182044"),
         ("978-3-16-148410-0", "9783161484100"),
         ("00:1B:44:11:3A:B7", "001b44113ab7"),
         ("4000-001230-000002", "4000 0012 3000 0002"),
@@ -402,9 +403,12 @@ def test_a_number_that_is_typed_in_groups_is_found_in_one_or_in_others(
     assert len(result.notes) <= 2, result.notes
 
 
-def test_the_end_of_another_number_is_not_the_number(opener: Opener, workspace: Path) -> None:
+@pytest.mark.parametrize("query", ["order 12345678901", "12345678901", "12345678901 order"])
+def test_the_end_of_another_number_is_not_the_number(
+    opener: Opener, workspace: Path, query: str
+) -> None:
     write(workspace, "memory/a.md", "Order 45678901 was shipped.\n")
-    (word,) = opener().search("order 12345678901").unknown
+    (word,) = opener().search(query).unknown
     assert word.instead == ()
 
 

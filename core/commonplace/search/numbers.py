@@ -45,10 +45,10 @@ def written_numbers(
     numbers = dict(islice(numbers.items(), _MOST_NUMBERS))
     if not numbers:
         return {}
-    spellings = {
-        word: list(_spellings(number, abroad=any(f"+{word}" in f"+{text}" for text in query_texts)))
-        for word, number in numbers.items()
-    }
+    spellings = {}
+    for word, number in numbers.items():
+        abroad = word[0] == "+" or any(f"+{word}" in text for text in query_texts)
+        spellings[word] = list(_spellings(number, abroad=abroad))
     groups = {
         number[at : at + size]
         for number in numbers.values()

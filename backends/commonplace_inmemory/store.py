@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import count
 from math import fsum, sqrt
 from operator import mul
@@ -36,6 +37,7 @@ class InMemoryStore(SimpleStore):
 
     capabilities = frozenset(
         {"keyword", "phrases", "counts", "term_counts", "vectors", "append", "lookup", "days"}
+        | {"vocabulary"}
     )
     notices: ClassVar = ("kept in memory only: gone when the process ends",)
 
@@ -90,6 +92,13 @@ class InMemoryStore(SimpleStore):
         rows = [row for row in self._live().rows() if of_the_days(row.document.day)]
         hits = [(row, 1.0) for row in rows if not has_phrase(row.analysed.terms, query.must_not)]
         return best_found(hits, where, limit)
+
+    def tokens_beginning(self, text: str, limit: int) -> Mapping[str, int]:
+        """Up to ``limit`` tokens that begin with ``text``, and how many chunks hold each."""
+        tokens = (token for row in self._live().rows() for token in row.counts)
+        counts = Counter(token for token in tokens if text and token.startswith(text))
+        first = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+        return dict(first[: max(0, limit)])
 
     def missing_vectors(self, build: Build, space: str) -> Iterable[tuple[str, str]]:
         """What of ``build`` has no vector in ``space``."""

@@ -47,7 +47,7 @@ class SqliteStore:
 
     capabilities = frozenset(
         {"keyword", "phrases", "counts", "term_counts", "vectors", "append", "persistent"}
-        | {"lookup", "holds", "days"}
+        | {"lookup", "holds", "days", "vocabulary"}
     )
 
     def __init__(
@@ -161,7 +161,7 @@ class SqliteStore:
         self, query: KeywordQuery, *, where: Where, limit: int, deadline: Deadline
     ) -> tuple[Found, ...]:
         """The chunks of the query's days in the live build."""
-        from commonplace_sqlite.days import of_days
+        from commonplace_sqlite.lookups import of_days
 
         with self._live(deadline) as found:
             if found is None:
@@ -174,6 +174,13 @@ class SqliteStore:
 
         with self._live() as found:
             return dict.fromkeys(tokens, 0) if found is None else holders_of(*found, tokens)
+
+    def tokens_beginning(self, text: str, limit: int) -> Mapping[str, int]:
+        """Up to ``limit`` tokens of the live build that begin with ``text``, counted."""
+        from commonplace_sqlite.lookups import tokens_beginning
+
+        with self._live() as found:
+            return {} if found is None else tokens_beginning(*found, text, limit)
 
     def spaces(self) -> tuple[SpaceInfo, ...]:
         """The spaces of the file, and what they cover of the live build."""

@@ -202,6 +202,7 @@ from commonplace.protocols.parts import PartialSource as PartialSource
 from commonplace.protocols.parts import Source as Source
 from commonplace.protocols.parts import Store as Store
 from commonplace.protocols.parts import VectorStore as VectorStore
+from commonplace.protocols.parts import VocabularyStore as VocabularyStore
 from commonplace.protocols.parts import WatchedSource as WatchedSource
 from commonplace.protocols.providers import BatchJobs as BatchJobs
 from commonplace.protocols.providers import BatchLimits as BatchLimits

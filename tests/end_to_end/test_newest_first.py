@@ -344,6 +344,30 @@ def test_a_word_that_no_note_has_is_searched_for_by_its_parts(
     assert f"no note has {word!r}: searched for {asked} instead" in result.notes
 
 
+@pytest.mark.parametrize("backend", ["builtin", "inmemory"])
+@pytest.mark.parametrize(
+    ("query", "instead"),
+    [
+        ("Heizlast", ("heizlastberechnung",)),
+        ("when does the kube upgrade run", ("kubernetes",)),
+        ("auth", ("authentication",)),
+        ("what about 3f9a2", ("3f9a2bc1d4",)),
+        ("castrar a la gata", ("castrada",)),
+        ("undo the release", ()),
+    ],
+)
+def test_a_word_that_no_note_has_is_searched_for_by_longer_words_and_other_forms(
+    opener: Opener, workspace: Path, backend: str, query: str, instead: tuple[str, ...]
+) -> None:
+    write(workspace, "memory/heat.md", "Heizlastberechnung liegt vor.\n")
+    write(workspace, "memory/login.md", "Authentication by tokens. Authentication: 30 minutes.\n")
+    write(workspace, "memory/kubernetes.md", "The Kubernetes cluster runs 1.31; one garage.\n")
+    write(workspace, "memory/commits.md", "Rolled back to 3f9a2bc1d4.\n")
+    write(workspace, "memory/shop.md", "Mica, castrada en Madrid.\n")
+    result = opener(backend).search(query)
+    assert [one.instead for one in result.unknown if one.instead] == ([instead] if instead else [])
+
+
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize(
     ("number", "written"),

@@ -38,7 +38,14 @@ if TYPE_CHECKING:
     from commonplace.model.documents import Build, Finding, StoreHealth
     from commonplace.model.reports import ProgressCallback, SyncReport
     from commonplace.model.search import KeywordQuery, Query, Where
-    from commonplace.protocols.parts import Chunker, CountingStore, Source, Store, VectorStore
+    from commonplace.protocols.parts import (
+        Chunker,
+        CountingStore,
+        Source,
+        Store,
+        VectorStore,
+        VocabularyStore,
+    )
     from commonplace.resilience.deadline import Deadline
     from commonplace.text.analyse import Analyser
 
@@ -384,4 +391,7 @@ def keyword_arm(
         ),
         unknown=evidence.unknown,
         holders=cast("CountingStore", store).holders,
+        tokens_beginning=cast("VocabularyStore", store).tokens_beginning
+        if "vocabulary" in store.capabilities
+        else None,
     )

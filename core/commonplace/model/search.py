@@ -179,13 +179,12 @@ class Arm(NamedTuple):
     ``exact`` is False where the list may miss a chunk that belongs in it; ``plan`` names how it was
     found. ``provider`` and ``model`` made the query's embedding, for arms that have one, and
     ``fallback`` says in whose place. ``note`` tells the user why an arm that was wanted is empty.
-    ``lacking`` counts the chunks without a vector that may be embedded in the background;
-    ``incomplete`` tells the user that there are chunks without one, which this list cannot have.
-    ``unknown`` are the tokens of the query that no chunk holds, where the engine knows.
+    ``lacking`` counts the chunks without a vector that may be embedded in the background, and
+    ``incomplete`` tells the user that this list cannot have them. ``unknown`` are the tokens of the
+    query that no chunk holds, where the engine knows.
 
-    Two functions may be called while the engine is open. ``holders`` counts the chunks that hold
-    further tokens. ``vectors`` gives rankers the unit vectors (float32, little-endian) of chunks by
-    id, in the space of the query's embedding.
+    Functions may be called while the engine is open. ``holders`` and ``tokens_beginning`` are those
+    of the store; ``vectors`` gives the unit vectors (float32, little-endian) of chunks by id.
     """
 
     name: str
@@ -202,6 +201,7 @@ class Arm(NamedTuple):
     incomplete: str = ""
     unknown: frozenset[str] = frozenset()
     holders: Callable[[Collection[str]], Mapping[str, int]] | None = None
+    tokens_beginning: Callable[[str, int], Mapping[str, int]] | None = None
 
 
 class Nearest(NamedTuple):
@@ -312,8 +312,8 @@ class Hit(Record):
     def as_prompt(self, *, citations: bool = True) -> str:
         """The passage alone as an agent is shown it, for frameworks that take one at a time.
 
-        A line saying that it is data, then the snippet between ``<memory>`` tags that it cannot
-        close, with its path, lines, score and trust. ``citations`` adds a ``Source:`` line.
+        A line saying that it is data, then the snippet in ``<memory>`` tags that it cannot close,
+        with its path, lines, score and trust. ``citations`` adds a ``Source:`` line.
         """
         from commonplace.model.prompt import DATA_NOTICE, fenced_passage
 

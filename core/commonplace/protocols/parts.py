@@ -178,7 +178,7 @@ class Store(Protocol):
         ``keyword``, ``phrases``, ``counts``, ``vectors``, ``append``, ``persistent``, ``eventual``,
         ``lookup``, ``holds``, ``days``.
 
-        Who declares ``counts`` may also declare ``term_counts``: see
+        Who declares ``counts`` may also declare ``vocabulary`` and ``term_counts``: see
         :class:`~commonplace.plugin.KeywordMatches`.
 
         Who declares ``append`` takes :class:`~commonplace.plugin.AppendDocument` and
@@ -265,6 +265,21 @@ class CountingStore(Store, Protocol):
         """How many chunks of the live build hold each of ``tokens``.
 
         Of frequent tokens nearly so many; 0 for what no chunk holds.
+        """
+        ...
+
+
+class VocabularyStore(CountingStore, Protocol):
+    """A store that knows its tokens by how they begin (capability ``vocabulary``).
+
+    What notes have instead of a word that none of them has is then found: for "postgres" the
+    "PostgreSQL" of a note.
+    """
+
+    def tokens_beginning(self, text: str, limit: int) -> Mapping[str, int]:
+        """Up to ``limit`` tokens that begin with ``text``, and how many chunks hold each.
+
+        Of the live build; those that most chunks hold, and these counts, may be nearly right.
         """
         ...
 

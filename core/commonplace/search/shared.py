@@ -81,7 +81,7 @@ class SharedSearch:
 def _as_seen(arm: Arm) -> Arm:
     found = tuple([item for item in arm.found if not is_private(item.chunk.path, item.chunk.trust)])
     # Words are counted in all chunks.
-    return arm._replace(found=found, unknown=frozenset(), holders=None)
+    return arm._replace(found=found, unknown=frozenset(), holders=None, tokens_beginning=None)
 
 
 def _sources(arms: Iterable[Arm], *trusts: str) -> frozenset[str]:

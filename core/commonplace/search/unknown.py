@@ -1,23 +1,25 @@
 """What a query asks for that no note has: named, with what was meant, and searched for otherwise.
 
 A word may be in the notes in parts, or as a part: for "Hausratversicherung" they have "Hausrat",
-for "forcepush" both words, for "post mortem" one, for "4000000000000002" groups of digits, or the
-other way round. Imported where a search lacks a word, or quotes.
+for "postgres" "PostgreSQL", for "forcepush" both words, for "post mortem" one, for
+"4000000000000002" groups of digits, or the other way round. Imported where a search lacks a word,
+or quotes.
 """
 
 from __future__ import annotations
 
 from itertools import pairwise
+from math import ceil
 from typing import TYPE_CHECKING
 
 from commonplace.errors import DeclinedError, UnavailableError, reason_of
 from commonplace.model.search import KeywordQuery, UnknownWord
-from commonplace.text.languages import english_levels
+from commonplace.text.languages import english_levels, is_hash
 from commonplace.text.questions import STOP_WORDS
 from commonplace.text.tokens import has_unspaced, identifier_parts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Protocol
 
     from commonplace.model.search import Arm, Query
@@ -55,6 +57,15 @@ _LEAST_SPLIT, _MOST_SPLIT = 7, 40
 _LEAST_FIRST, _LEAST_LAST, _LEAST_BEGINNING = 4, 3, 5
 """How many letters its parts have, and a beginning without the rest."""
 _MOST_SPLIT_WORDS = 3
+
+_LEAST_WORD, _LEAST_STEM, _LEAST_INFLECTED = 4, 5, 6
+"""How many letters a word has that notes may go on with, its stem, and one they may end as well."""
+_MOST_ENDING, _ALIKE = 3, 0.75
+"""How many letters another form ends in, and which share of the word they have in common."""
+_LONGER = 3
+"""How many longer words are searched for."""
+_MOST_TOKENS = 50
+"""How many tokens with one beginning are looked at."""
 
 
 class UnknownWords:
@@ -106,6 +117,11 @@ class UnknownWords:
             is_two = len(parts_by_word.get(unknown.word, ())) > 1
             if unknown.suggestion and not is_two and (not found or len(unknown.word) >= _LONG):
                 parts_by_word[unknown.word] = (unknown.suggestion,)
+        for unknown in words[:_MOST_SPLIT_WORDS]:
+            meant = unknown.suggestion and len(unknown.word) >= _LONG
+            known = meant or unknown.word in parts_by_word
+            if not known and (longer := self._longer(unknown.word.lower())):
+                parts_by_word[unknown.word] = longer
         every_part = [part for parts in parts_by_word.values() for part in parts]
         names = (name for part in every_part for name in (part, *part.split("_")))
         keyword = self._query.keyword
@@ -225,6 +241,40 @@ class UnknownWords:
             if way := next(known, ()):
                 parts_by_word[word] = way
         return parts_by_word
+
+    def _longer(self, word: str) -> Parts:
+        """The words of notes that go on where ``word`` ends, else other forms of it; the most used.
+
+        Not of frequent English words, whose other forms share a token.
+        """
+        token = self._tokens([word]).get(word, word)
+        if not (word.isalpha() or is_hash(word)) or has_unspaced(word):
+            return ()
+        if not english_levels().keys().isdisjoint((word, token)):
+            return ()
+        counts = self._counts_beginning(word, token)
+        longer = []
+        for other in sorted(counts, key=lambda other: (-counts[other], other))[:_LONGER]:
+            written = [one for one in self._words_of(other) if one.startswith(word[:_LEAST_WORD])]
+            longer += [min(written, key=len)] if written else []
+        return tuple(dict.fromkeys(longer))
+
+    def _counts_beginning(self, word: str, token: str) -> Mapping[str, int]:
+        """The tokens that begin with ``word`` or its ``token``, else those of other forms."""
+        look_up = self._lacking.tokens_beginning
+        if look_up is None or len(word) < _LEAST_WORD:
+            return {}
+        is_stem = word.startswith(token) and len(token) >= _LEAST_STEM
+        counts = look_up(token if is_stem else word, _MOST_TOKENS)
+        if counts or len(word) < _LEAST_INFLECTED or not word.isalpha():
+            return counts
+        least = max(_LEAST_STEM, ceil(_ALIKE * len(word)))
+        for shared in range(len(word) - 1, least - 1, -1):
+            counts = look_up(word[:shared], _MOST_TOKENS)
+            forms = {one: n for one, n in counts.items() if len(one) <= shared + _MOST_ENDING}
+            if forms:
+                return forms
+        return {}
 
     def _with_numbers(self, words: Words) -> tuple[Words, dict[str, Parts]]:
         """``words`` with a number in the place of its groups, if a note has that in one.

@@ -171,14 +171,15 @@ _HEXADECIMAL = frozenset("0123456789abcdef")
 
 
 def short_hash(word: str) -> str:
-    """The first seven digits of a longer hash in lower case; ``""`` of another word.
+    """The first seven digits of a longer hash in lower case; ``""`` of another word."""
+    return word[:_SHORT_HASH] if len(word) > _SHORT_HASH and is_hash(word) else ""
 
-    A hash has letters and digits, so that neither a number nor ``acceded`` is one.
+
+def is_hash(word: str) -> bool:
+    """Whether ``word``, in lower case, may be a hash or its beginning.
+
+    It has letters and digits, so that neither a number nor ``acceded`` is one.
     """
-    return word[:_SHORT_HASH] if len(word) > _SHORT_HASH and _is_hash(word) else ""
-
-
-def _is_hash(word: str) -> bool:
     return _HEXADECIMAL.issuperset(word) and not (word.isalpha() or word.isdecimal())
 
 
@@ -224,7 +225,7 @@ def sought(wanted: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
     for word in wanted:
         needles += FORMS_OF.get(word, ())
         needles += with_separators(word)
-        if len(word) == _SHORT_HASH and _is_hash(word):  # in a longer one a digit may follow
+        if len(word) == _SHORT_HASH and is_hash(word):  # in a longer one a digit may follow
             needles.append(word.rstrip("0123456789"))
     return wide, wanted.difference(wide, words, [""]).union(needles)
 

@@ -49,7 +49,13 @@ if TYPE_CHECKING:
 
     from commonplace.model.chunks import AppendDocument, PutDocument
     from commonplace.model.documents import Stamp
-    from commonplace.protocols.parts import HoldsStore, LookupStore, Store, VectorStore
+    from commonplace.protocols.parts import (
+        HoldsStore,
+        LookupStore,
+        Store,
+        VectorStore,
+        VocabularyStore,
+    )
     from commonplace.testing.base import Batch, Corpus
     from commonplace.testing.store.lifetime import Poison
 
@@ -195,6 +201,20 @@ class DocumentLaws(StoreLaws):
         assert len(found.documents) == len(every)
         assert set(found.documents) == every
         assert cast("LookupStore", store).lookup(build, ()) == ((), len(every))
+
+    @law("vocabulary", corpus=corpora(), limit=st.integers(0, 4))
+    def test_tokens_are_found_by_how_they_begin(
+        self, store: VocabularyStore, corpus: Corpus, limit: int
+    ) -> None:
+        """Those of the live build, in any column, as many as are wanted, each with its count."""
+        publish(store, *corpus, make_put("last.md", "anthem antler giant"))
+        write(store, make_put("last.md", "antenna", "antler antenna giant"))
+        known = ("ant", "antenna", "antler", "anthem")
+        expected = {token: count for token, count in store.holders(known).items() if count}
+        assert dict(store.tokens_beginning("ant", len(known))) == expected
+        assert len(store.tokens_beginning("ant", limit)) == min(limit, len(expected))
+        assert dict(store.tokens_beginning("antenna", 1)) == {"antenna": 2}
+        assert not store.tokens_beginning("ante room", 9)
 
     @law("holds", corpus=corpora(), data=st.data())
     def test_it_knows_whether_it_holds_just_these(

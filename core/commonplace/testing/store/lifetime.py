@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from commonplace.model.chunks import Change
-    from commonplace.protocols.parts import CountingStore, Store, VectorStore
+    from commonplace.protocols.parts import CountingStore, Store, VectorStore, VocabularyStore
     from commonplace.testing.base import Corpus
 
 
@@ -83,7 +83,7 @@ class StoreLaws(Laws):
 
 
 _KNOWN = {"keyword", "phrases", "counts", "term_counts", "vectors", "append"}
-_KNOWN |= {"persistent", "eventual", "lookup", "holds", "days"}
+_KNOWN |= {"persistent", "eventual", "lookup", "holds", "days", "vocabulary"}
 
 
 class LifetimeLaws(StoreLaws):
@@ -104,6 +104,7 @@ class LifetimeLaws(StoreLaws):
             "lookup": "lookup",
             "holds": "holds",
             "days": "of_days",
+            "vocabulary": "tokens_beginning",
         }
         assert all(hasattr(store, named[one]) for one in store.capabilities & set(named))
         assert store.capabilities, "a store that can do nothing"
@@ -182,6 +183,9 @@ class LifetimeLaws(StoreLaws):
             )
         if "counts" in store.capabilities:
             asked["holders"] = lambda: cast("CountingStore", store).holders(["ant"])
+        if "vocabulary" in store.capabilities:
+            vocabulary = cast("VocabularyStore", store)
+            asked["tokens_beginning"] = lambda: vocabulary.tokens_beginning("ant", 9)
         if "vectors" in store.capabilities:
             vectors, east = cast("VectorStore", store), make_vector(1, 0, 0)
             asked |= {

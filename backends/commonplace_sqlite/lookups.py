@@ -1,6 +1,6 @@
-"""The chunks of some days, in the order of equal scores.
+"""What few queries look up beside their words: the chunks of some days, tokens by how they begin.
 
-Imported only for a question that is about a time and little else.
+Imported for a question that is about a time and little else, and for a word that no note has.
 """
 
 from __future__ import annotations
@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from commonplace.plugin import is_yearly
-from commonplace_sqlite.keyword import cleaned, in_order, phrase, restriction_of
+from commonplace_sqlite.keyword import cleaned, holders_of, in_order, phrase, restriction_of
+from commonplace_sqlite.rows import indexable
 from commonplace_sqlite.schema import of_build
 
 if TYPE_CHECKING:
@@ -53,3 +54,28 @@ def of_days(
         found.append((id_, 1.0))
         last = day
     return in_order(connection, live.id, found, limit)
+
+
+_VOCABULARY = """
+CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary_<n> USING fts5vocab ('main', 'fts_<n>', 'row')
+"""
+_BEGINNING = """
+SELECT term FROM temp.vocabulary_<n> WHERE term >= ? AND term < ? ORDER BY doc DESC, term LIMIT ?
+"""
+
+
+def tokens_beginning(
+    connection: apsw.Connection, live: LiveBuild, text: str, limit: int
+) -> dict[str, int]:
+    """Up to ``limit`` tokens that begin with ``text``, and how many chunks hold each.
+
+    Those that most chunks hold, removed ones among them, which the counts leave out.
+    """
+    if not text or limit < 1:
+        return {}
+    connection.execute(of_build(_VOCABULARY, live.id))
+    text = indexable(text)
+    values = text, text + "\U0010ffff", limit
+    tokens = [term for (term,) in connection.execute(of_build(_BEGINNING, live.id), values)]
+    counts = holders_of(connection, live, [token for token in tokens if token.startswith(text)])
+    return {token: count for token, count in counts.items() if count}

@@ -33,6 +33,7 @@ NOTES = {
     "relation": '- ERROR: relation "ledger_entries" does not exist (SQLSTATE 42P01): search_path\n',
     "users": '- the "users" table was moved\n',
     "java": "- settlement runs with `java -Xmx4g -XX:+UseZGC`, pauses are gone\n",
+    "wireless": "- The Wi-Fi password is on the e-mail of the landlord\n",
     "package": "- settlement moved to another java package\n",
 }
 
@@ -69,6 +70,8 @@ def opener(tmp_path: Path) -> Iterator[Opener]:
         ("gateway_timeout_ms", "constant"),
         ("gatewayTimeoutMs", "constant"),
         ("gatewaytimeoutms", "constant"),
+        ("wifi", "wireless"),
+        ("which email has the WiFi password", "wireless"),
         ("python 3.11", "tools"),
         ("node 20", "tools"),
         ("250kB bundle", "bundle"),

@@ -334,7 +334,7 @@ def test_a_word_that_no_note_has_is_searched_for_by_its_parts(
     opener: Opener, workspace: Path, backend: str, query: str, word: str, instead: tuple[str, ...]
 ) -> None:
     write(workspace, "memory/hausrat.md", "Hausrat: 84 Euro im Jahr\n")
-    write(workspace, "memory/force.md", "Do not force-push to main.\n")
+    write(workspace, "memory/force.md", "Do not force a push to main.\n")
     write(workspace, "memory/postmortem.md", "Postmortem: the outage of May.\n")
     write(workspace, "memory/deploy.md", "We deploy on Tuesday.\n")
     result = opener(backend).search(query)
@@ -381,13 +381,22 @@ def test_a_word_that_no_note_has_is_searched_for_by_longer_words_and_other_forms
         ("+491712345678", "0171 2345678"),
         ("0142685300", "+33 1 42 68 53 00"),
         ("9783161484100", "978-3-16-148410-0"),
+        ("25000", "25 000"),
+        ("6325000", "6\u202f325\u202f000"),
+        ("2026", ""),
         ("4403090182049", ""),
     ],
 )
 def test_a_number_is_found_in_the_groups_that_a_note_has_it_in(
     opener: Opener, workspace: Path, backend: str, number: str, written: str
 ) -> None:
-    lines = ["+49 30 901820-44", "DE89 3704 0044 0532 0130 00", "00:1B:44:11:3A:B7", written]
+    lines = [
+        "+49 30 901820-44",
+        "20 26 and 20-26",
+        "DE89 3704 0044 0532 0130 00",
+        "00:1B:44:11:3A:B7",
+        written,
+    ]
     for at, line in enumerate(lines):
         write(workspace, f"memory/{at}.md", f"The number is {line}.\n")
     result = opener(backend).search(number)
@@ -483,7 +492,7 @@ def test_a_name_of_which_only_longer_ones_are_known_finds_these_first(
 def test_stop_words_are_no_parts_and_the_profile_plain_searches_for_none(
     opener: Opener, workspace: Path
 ) -> None:
-    write(workspace, "memory/force.md", "Do not force-push with or out of hours.\n")
+    write(workspace, "memory/force.md", "Do not force a push with or out of hours.\n")
     assert opener().search("without").hits == ()
     (word,) = opener(ranking={"profile": "plain"}).search("forcepush").unknown
     assert word.instead == ()

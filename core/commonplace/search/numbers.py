@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 _MOST_NUMBERS = 3
 _SHORTEST, _LONGEST = 8, 40
-"""How many letters and digits a number has."""
+"""How many letters and digits a number has that may be written in any groups."""
+_LEAST_THOUSANDS = 4
+"""How many digits a shorter one has, which notes write in threes: ``25 000``."""
 _GROUP = range(2, 9)
 """How many of these a group has by which chunks are found."""
 _TEXTS = 40
@@ -41,7 +43,8 @@ def written_numbers(
     """
     words, query_texts = list(words), list(query_texts)
     typed = {word: word.lower() for word in words} | _in_one(query_texts, words)
-    numbers = {word: number for word, number in typed.items() if _is_number(number)}
+    long = {word: number for word, number in typed.items() if _is_number(number)}
+    numbers = long | {word: number for word, number in typed.items() if _threes(number)}
     numbers = dict(islice(numbers.items(), _MOST_NUMBERS))
     if not numbers:
         return {}
@@ -50,10 +53,10 @@ def written_numbers(
         abroad = word[0] == "+" or any(f"+{word}" in text for text in query_texts)
         spellings[word] = list(_spellings(number, abroad=abroad))
     groups = {
-        number[at : at + size]
+        group
         for number in numbers.values()
-        for at in range(len(number))
-        for size in _GROUP
+        for group in _threes(number)
+        or [number[at : at + size] for at in range(len(number)) for size in _GROUP]
     }
     counts = holders(groups.union(*spellings.values()))
     known_groups = sorted(filter(counts.get, groups))
@@ -84,6 +87,15 @@ def _in_one(query_texts: Iterable[str], words: Iterable[str]) -> dict[str, str]:
         for number in typed
         if not unknown.isdisjoint(groups_of(number))
     }
+
+
+def _threes(number: str) -> list[str]:
+    """The groups of three digits of a number that is written in no others."""
+    short = _LEAST_THOUSANDS <= len(number) < _SHORTEST
+    if not (short and number.isascii() and number.isdigit() and number[0] != "0"):
+        return []
+    ends = range(len(number), 0, -3)
+    return [number[max(0, end - 3) : end] for end in ends][::-1]
 
 
 def _is_number(word: str) -> bool:
@@ -117,6 +129,10 @@ def _in_groups(number: str, text: str) -> str:
     Abroad a telephone number lacks the nought that it begins with at home, and at home its
     country's code.
     """
+    if threes := _threes(number):
+        written = "['\u2019\xa0\u202f ]".join(threes)
+        in_threes = re.search(rf"(?<![^\W_]){written}(?![^\W_])", text)
+        return " ".join(threes) if in_threes else ""
     for dropped in (0, *_country_codes(number)):
         joined = r"[\W_]{0,3}".join(number[dropped:])
         home = r"(?:0[\W_]{0,3})?" if dropped else ""

@@ -116,6 +116,16 @@ def is_vietnamese(word: str) -> bool:
     return any("\u1ea0" <= letter <= "\u1ef9" or letter in "ơư" for letter in word)
 
 
+def compound_spellings(compound: str, stem: Callable[[str], str]) -> tuple[str, ...]:
+    """The tokens of ``compound`` beside those of its words; the last one is for the whole of it.
+
+    ``wi-fi`` has the token of ``wifi``, as both are typed; ``4,180`` also that of ``4180``.
+    """
+    joined = "" if "." in compound else joined_spelling(compound)
+    spellings = (stem(joined),) if joined else (compound, plainest_spelling(compound))
+    return tuple(filter(None, dict.fromkeys((version_in(compound), *spellings))))
+
+
 _SEPARATED = 3  # digits
 
 

@@ -61,7 +61,7 @@ _Value = TypeVar("_Value")
 class StandardAnalyser:
     """See :class:`commonplace.text.analyse.Analyser`; safe to use from several threads."""
 
-    id = "standard-6"
+    id = "standard-7"
     terms = "analysed"
 
     def __init__(self) -> None:
@@ -296,13 +296,16 @@ def _words_with(text: str, needles: Collection[str]) -> list[tuple[int, int]]:
             end = padded.index(" ", at)
             spans.add((lower.rfind(" ", 0, at) + 1, end))
             at = lower.find(needle, end)
-    at = lower.find("_")
-    while at >= 0:
-        start, end = lower.rfind(" ", 0, at) + 1, padded.index(" ", at)
-        if any(map(lower[start:end].replace("_", "").__contains__, needles)):  # joined spelling
+    end = 0
+    while joint := _JOINT.search(lower, end):
+        start, end = lower.rfind(" ", 0, joint.start()) + 1, padded.index(" ", joint.start())
+        joined = lower[start:end].replace("_", "").replace("-", "")
+        if any(map(joined.__contains__, needles)):
             spans.add((start, end))
-        at = lower.find("_", end)
     return sorted(spans)
+
+
+_JOINT = re.compile("_|(?<=[a-z0-9])-(?=[a-z0-9])")  # what a query may leave out
 
 
 class _Stems(dict[str, str]):

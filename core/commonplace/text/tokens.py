@@ -13,10 +13,9 @@ from commonplace.text.languages import (
     MARKS,
     RADICALS,
     UNSPACED,
+    compound_spellings,
     joined_spelling,
-    plainest_spelling,
     short_hash,
-    version_in,
 )
 
 if TYPE_CHECKING:
@@ -280,8 +279,7 @@ def word_pieces(group: str, at: int, stem: Callable[[str], str]) -> Iterator[Pie
         compound = _plain(group.strip("_")).replace("\u2010", "-")
         if compound:
             # The last one is what counts as the whole of it.
-            names = version_in(compound), compound, plainest_spelling(compound)
-            yield at, at + len(group), "", "", tuple(filter(None, dict.fromkeys(names)))
+            yield at, at + len(group), "", "", compound_spellings(compound, stem)
     for start, word in found:
         plain = _plain(word)
         if plain:

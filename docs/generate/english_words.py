@@ -1,7 +1,9 @@
-"""Writes the list of common stems of English, from a list of words and their frequencies.
+"""Writes the lists of common stems of English, from a list of words and their frequencies.
 
     python docs/generate/english_words.py frequency_dictionary_en_82_765.txt > \
         core/commonplace/text/english.py
+    python docs/generate/english_words.py frequency_dictionary_en_82_765.txt --rarer > \
+        core/commonplace/text/english_rarer.py
 
 The list that was used is of the package symspellpy 6.10 (MIT): Google Books Ngrams (CC BY 3.0), cut
 to the words of SCOWL. A stem's level is how rare it is in a passage of 100 words, from 0 (in every
@@ -19,6 +21,8 @@ from pathlib import Path
 import Stemmer
 
 STEMS = 3_000
+RARER = 5_000
+LEAST_LETTERS = 4
 WORDS = 100
 PASSAGES = 20_000
 HIGHEST = 15
@@ -43,8 +47,25 @@ RAREST = {rarest}
 '''
 
 
+MODULE_OF_RARER = '''"""The tokens of the English words that come behind the most frequent 3,000.
+
+Written by docs/generate/english_words.py from Google Books Ngrams (CC BY 3.0), as the package
+symspellpy has them.
+"""
+
+from __future__ import annotations
+
+RARER = """
+{tokens}
+"""
+'''
+
+
 def main() -> None:
-    """Read the list that is named, and print the module."""
+    """Read the list that is named, and print a module."""
+    if "--rarer" in sys.argv:
+        sys.stdout.write(rarer())
+        return
     stem = Stemmer.Stemmer("english", 0).stemWord
     counts: Counter[str] = Counter()
     for line in Path(sys.argv[1]).read_text(encoding="utf-8-sig").splitlines():
@@ -62,6 +83,22 @@ def main() -> None:
     )
     rarest = max(levels) + 1
     sys.stdout.write(MODULE.format(levels="\n".join(blocks), highest=HIGHEST, rarest=rarest))
+
+
+def rarer() -> str:
+    """The module of the rarer tokens, which are those of the analyser."""
+    from commonplace.text.languages import english_levels, latin_stem
+
+    stem = Stemmer.Stemmer("english", 0).stemWord
+    counts: Counter[str] = Counter()
+    for line in Path(sys.argv[1]).read_text(encoding="utf-8-sig").splitlines():
+        word, count = line.split()
+        if word.isascii() and word.isalpha():
+            counts[latin_stem(word.lower(), stem)] += int(count)
+    known = english_levels()
+    tokens = [one for one, _ in counts.most_common() if one not in known]
+    long = [one for one in tokens if len(one) >= LEAST_LETTERS][:RARER]
+    return MODULE_OF_RARER.format(tokens=textwrap.fill(" ".join(sorted(long)), 98))
 
 
 def _weight(holders: float) -> float:

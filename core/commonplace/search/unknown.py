@@ -14,6 +14,13 @@ from typing import TYPE_CHECKING
 
 from commonplace.errors import DeclinedError, UnavailableError, reason_of
 from commonplace.model.search import KeywordQuery, UnknownWord
+from commonplace.text.alternatives import (
+    is_english,
+    may_be_meant,
+    one_letter_off,
+    synonyms_of,
+    ways_to_part,
+)
 from commonplace.text.languages import english_levels, is_hash
 from commonplace.text.questions import STOP_WORDS
 from commonplace.text.tokens import has_unspaced, identifier_parts
@@ -39,23 +46,15 @@ _MOST_NAMED = 8
 _SHORTEST, _LONGEST = 4, 24
 """How many letters a word has that may be mistyped."""
 
-_SHORT = 5
-"""Words of so many letters or fewer are one letter from many others."""
-
 _MOST_PARTS = 5
 """How many parts an identifier has of which one may be mistyped."""
 _LONG = 8
 """Words of so many letters or more are near to the one that was meant, and hardly to another."""
-_LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _STEMS = 3
 """How many tokens near a word are searched for in notes."""
 _SAMPLE = 5
 """How many chunks are read for each of these tokens."""
 
-_LEAST_SPLIT, _MOST_SPLIT = 7, 40
-"""How many letters a word has that is searched for by its parts."""
-_LEAST_FIRST, _LEAST_LAST, _LEAST_BEGINNING = 4, 3, 5
-"""How many letters its parts have, and a beginning without the rest."""
 _MOST_SPLIT_WORDS = 3
 
 _LEAST_WORD, _LEAST_STEM, _LEAST_INFLECTED = 4, 5, 6
@@ -111,7 +110,8 @@ class UnknownWords:
         if self._query.keyword.plain:
             return self._query, arms, words
         words, numbers = self._with_numbers(words)
-        found, parts_by_word = any(arm.found for arm in arms), self._parts(words) | numbers
+        found = any(arm.found for arm in arms)
+        parts_by_word = self._parts(words) | self._synonyms(words) | numbers
         for unknown in words:
             # A beginning is less likely than a mistake in one letter, two words are not.
             is_two = len(parts_by_word.get(unknown.word, ())) > 1
@@ -188,7 +188,9 @@ class UnknownWords:
         plain = low.isascii() and low.isalpha() and _SHORTEST <= len(low) <= _LONGEST
         if self._lacking.holders is None or not plain:
             return ""
-        near = [other for other in dict.fromkeys(_one_letter_off(low)) if _may_be_meant(low, other)]
+        if is_english(low, self._tokens([low]).get(low, low)):  # it was meant itself
+            return ""
+        near = [other for other in dict.fromkeys(one_letter_off(low)) if may_be_meant(low, other)]
         stems = dict.fromkeys(self._tokens(near).values())
         holders = self._lacking.holders(set(stems))
         for stem in sorted(filter(holders.get, stems), key=lambda stem: -holders[stem])[:_STEMS]:
@@ -228,7 +230,7 @@ class UnknownWords:
             if low.isalpha() and not has_unspaced(low):
                 joined = ["".join(pair) for pair in pairs if low in pair]
                 ways_by_word[word] = [(both,) for both in joined if both.isalpha()]
-                ways_by_word[word] += _ways_to_part(low)
+                ways_by_word[word] += ways_to_part(low)
         if self._lacking.holders is None or not ways_by_word:
             return {}
         tokens = self._tokens(
@@ -239,8 +241,34 @@ class UnknownWords:
         for word, ways in ways_by_word.items():
             known = (way for way in ways if all(holders.get(tokens.get(part, "")) for part in way))
             if way := next(known, ()):
-                parts_by_word[word] = way
-        return parts_by_word
+                is_beginning = len(way) == 1 and word.lower().startswith(way)
+                written = self._as_written(way[0], tokens[way[0]]) if is_beginning else ""
+                parts_by_word[word] = (written,) if is_beginning else way
+        return {word: way for word, way in parts_by_word.items() if any(way)}
+
+    def _as_written(self, beginning: str, token: str) -> str:
+        """The word of notes that is ``beginning`` but for its ending; ``""``: none is.
+
+        "aftern" has the token of "after", and is no word.
+        """
+        stem = beginning[:-_MOST_ENDING]
+        written = [one for one in self._words_of(token) if one.startswith(stem)]
+        return min((one for one in written if one not in STOP_WORDS), key=len, default="")
+
+    def _synonyms(self, words: Words) -> dict[str, Parts]:
+        """What notes call each of ``words``, where they have a synonym of it."""
+        if self._lacking.holders is None:
+            return {}
+        others = {one.word: synonyms_of(one.word.lower()) for one in words[:_MOST_SPLIT_WORDS]}
+        tokens = self._tokens({other for synonyms in others.values() for other in synonyms})
+        holders = self._lacking.holders(set(tokens.values())) if tokens else {}
+        known: dict[str, Parts] = {}
+        for word, synonyms in others.items():
+            by_token = {tokens.get(one, ""): one for one in reversed(synonyms)}
+            in_notes = [one for token, one in by_token.items() if holders.get(token)]
+            if in_notes:
+                known[word] = tuple(in_notes[: -_LONGER - 1 : -1])
+        return known
 
     def _longer(self, word: str) -> Parts:
         """The words of notes that go on where ``word`` ends, else other forms of it; the most used.
@@ -312,39 +340,6 @@ class UnknownWords:
         """The token of each of ``words``, which are letters alone."""
         text = " ".join(words)
         return {text[start:end]: terms[0] for start, end, terms in self._analyser.spans(text)}
-
-
-def _ways_to_part(word: str) -> Iterator[Parts]:
-    """``word`` as two words, then its beginnings: the longest come first."""
-    if not _LEAST_SPLIT <= len(word) <= _MOST_SPLIT:
-        return
-    ends = range(len(word) - _LEAST_LAST, _LEAST_FIRST - 1, -1)
-    for end in ends:
-        if STOP_WORDS.isdisjoint(both := (word[:end], word[end:])):
-            yield both
-    yield from ((word[:end],) for end in ends if end >= _LEAST_BEGINNING)
-
-
-def _may_be_meant(word: str, other: str) -> bool:
-    """Whether ``other``, one letter from it, may have been meant by ``word``; in lower case.
-
-    In a short word no letter may be replaced: it is near to many by chance. A frequent English word
-    was meant itself, except for its ending, as in another language ("restaurante").
-    """
-    if len(word) <= _SHORT and len(word) == len(other) and sorted(word) != sorted(other):
-        return False
-    return word not in english_levels() or word.startswith(other) or other.startswith(word)
-
-
-def _one_letter_off(word: str) -> Iterator[str]:
-    """``word`` with one letter mistyped, but the first: the likeliest mistakes come first."""
-    indices = range(1, len(word))
-    yield from (
-        word[:i] + word[i + 1] + word[i] + word[i + 2 :] for i in indices if i + 1 < len(word)
-    )
-    yield from (word[:i] + letter + word[i:] for i in (*indices, len(word)) for letter in _LETTERS)
-    yield from (word[:i] + letter + word[i + 1 :] for i in indices for letter in _LETTERS)
-    yield from (word[:i] + word[i + 1 :] for i in indices)
 
 
 _PASTED = 4

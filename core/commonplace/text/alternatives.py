@@ -1,0 +1,280 @@
+"""Words that notes may have in the place of one that is typed: misspelled, in parts, synonyms.
+
+Imported where a search lacks a word.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from commonplace.text.languages import english_levels
+from commonplace.text.questions import STOP_WORDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_SHORT = 5
+"""Words of so many letters or fewer are one letter from many others."""
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+_LEAST_SPLIT, _MOST_SPLIT = 7, 40
+"""How many letters a word has that is searched for by its parts."""
+_LEAST_FIRST, _LEAST_LAST, _LEAST_BEGINNING = 4, 3, 5
+"""How many letters its parts have, and a beginning without the rest."""
+
+
+def one_letter_off(word: str) -> Iterator[str]:
+    """``word`` with one letter mistyped, but the first: the likeliest mistakes come first."""
+    indices = range(1, len(word))
+    yield from (
+        word[:i] + word[i + 1] + word[i] + word[i + 2 :] for i in indices if i + 1 < len(word)
+    )
+    yield from (word[:i] + letter + word[i:] for i in (*indices, len(word)) for letter in _LETTERS)
+    yield from (word[:i] + letter + word[i + 1 :] for i in indices for letter in _LETTERS)
+    yield from (word[:i] + word[i + 1 :] for i in indices)
+
+
+def is_english(word: str, token: str) -> bool:
+    """Whether ``word``, or its ``token``, is among the 8,000 most frequent ones of English."""
+    from commonplace.text.english_rarer import RARER
+
+    return not english_levels().keys().isdisjoint((word, token)) or token in RARER.split()
+
+
+def may_be_meant(word: str, other: str) -> bool:
+    """Whether ``other``, one letter from it, may have been meant by ``word``; in lower case.
+
+    In a short word no letter may be replaced: it is near to many by chance.
+    """
+    return len(word) > _SHORT or len(word) != len(other) or sorted(word) == sorted(other)
+
+
+def ways_to_part(word: str) -> Iterator[tuple[str, ...]]:
+    """``word`` as two words, then its beginnings: the longest come first."""
+    if not _LEAST_SPLIT <= len(word) <= _MOST_SPLIT:
+        return
+    ends = range(len(word) - _LEAST_LAST, _LEAST_FIRST - 1, -1)
+    for end in ends:
+        if STOP_WORDS.isdisjoint(both := (word[:end], word[end:])):
+            yield both
+    yield from ((word[:end],) for end in ends if end >= _LEAST_BEGINNING)
+
+
+_SPELLINGS = [
+    *[("our", "or"), ("ise", "ize"), ("ising", "izing"), ("isation", "ization"), ("yse", "yze")],
+    *[("ogue", "og"), ("tre", "ter"), ("ence", "ense"), ("ll", "l")],
+]
+"""Of Britain and of America."""
+
+
+_ENDINGS = "s", "es", "d", "ed", "ing"
+
+
+def synonyms_of(word: str) -> list[str]:
+    """What else notes may call ``word``, in lower case, or how they may spell it abroad."""
+    spellings = [
+        word.replace(here, there)
+        for pair in _SPELLINGS
+        for here, there in (pair, pair[::-1])
+        if here in word
+    ]
+    forms = [word, *(word.removesuffix(ending) for ending in _ENDINGS if word.endswith(ending))]
+    groups = [group for form in forms for group in _groups().get(form, ())]
+    others = [other for group in groups for other in group if other not in forms]
+    return list(dict.fromkeys([*spellings, *others]))
+
+
+@cache
+def _groups() -> dict[str, list[list[str]]]:
+    groups: dict[str, list[list[str]]] = {}
+    for line in _SYNONYMS.strip().splitlines():
+        group = line.split()
+        for word in group:
+            groups.setdefault(word, []).append(group)
+    return groups
+
+
+# In either direction, and whatever the context: a word with a second meaning is in no group of its
+# first one, unless notes about people and their work rarely use the second.
+_SYNONYMS = """
+mum mom mother mama
+dad father papa
+kid child
+grandma grandmother granny
+grandpa grandfather grandad
+wife spouse
+husband spouse
+colleague coworker teammate
+boss manager supervisor
+employee staff
+customer client
+supplier vendor
+doctor physician gp
+hospital clinic
+medicine medication drug pill tablet
+illness disease sickness
+ill sick unwell
+surgery operation
+vaccination jab
+car vehicle automobile
+bike bicycle
+motorbike motorcycle
+lorry truck
+plane flight aircraft
+train railway
+holiday vacation trip
+journey trip travel
+hotel accommodation
+luggage baggage suitcase
+flat apartment
+garden yard
+rubbish trash garbage waste
+sofa couch
+wardrobe closet
+fridge refrigerator
+cooker stove oven
+tap faucet
+lift elevator
+heating heater radiator boiler
+mobile cellphone smartphone phone
+telephone phone
+tv television
+computer laptop pc
+screen monitor display
+film movie
+photo picture image photograph
+shop store
+supermarket groceries
+buy purchase
+price cost fee
+salary wage income
+rent lease
+loan mortgage credit
+debt owe
+bill invoice
+refund reimbursement
+money cash
+cheap inexpensive
+expensive costly
+discount rebate
+subscription membership
+job position role
+profession occupation job
+hire recruit
+company firm business employer
+appointment meeting
+schedule timetable calendar
+task todo ticket
+bug defect issue problem
+error failure exception
+outage downtime incident
+fix repair solve resolve
+workaround fix solution
+broken faulty defective
+delete remove erase
+modify alter edit change
+begin start
+finish end
+choose select pick
+refuse reject decline
+allow permit
+forbid prohibit ban
+help assist support
+answer reply response
+suggest propose recommend
+like love enjoy prefer
+dislike hate
+favourite preferred
+happy glad pleased
+sad unhappy
+angry annoyed
+afraid scared
+tired exhausted
+food meal dish
+dinner supper
+beverage drink
+sweets candy
+biscuit cookie
+shoe sneaker trainer footwear
+clothes garment
+trousers pants
+jumper sweater pullover
+coat jacket
+glasses spectacles
+teacher tutor instructor
+pupil student
+exam test
+course class lesson
+university college
+town city
+street road
+big large
+small little
+fast quick
+difficult hard
+correct right
+wrong incorrect
+dangerous risky
+safe secure
+dog puppy
+cat kitten
+wedding marriage
+gift present
+party celebration
+running jogging
+run jog
+gym workout exercise
+doc document
+folder directory
+database db
+repository repo
+config configuration settings
+environment env
+production prod
+authentication auth login
+authorization permission
+login signin
+password passphrase credential
+kubernetes k8s
+postgres postgresql
+javascript js
+typescript ts
+application app
+wifi wlan wireless
+internet broadband
+website site homepage
+url link
+mail email
+sms message
+chat conversation
+deployment release rollout
+rollback revert
+upgrade update
+backup snapshot
+restore recovery
+alert alarm notification
+library package dependency
+function method
+argument parameter
+certificate cert
+disk storage
+cpu processor
+latency delay
+speed performance
+quota limit
+frontend ui
+administrator admin
+developer programmer engineer
+lawyer attorney solicitor
+accountant bookkeeper
+guest visitor
+parcel package
+tyre tire
+grey gray
+licence license
+programme program
+cheque check
+aluminium aluminum
+jewellery jewelry
+"""

@@ -34,7 +34,14 @@ def _threads() -> ThreadPoolExecutor:
 
 def _submitted(threads: ThreadPoolExecutor, work: Callable[[], R]) -> Future[R]:
     """``work`` on one of ``threads``, in a copy of the caller's context."""
-    return threads.submit(copy_context().run, work)
+
+    def run() -> R:
+        try:
+            return work()
+        except StopIteration as error:  # of a callback: no coroutine could raise it
+            raise RuntimeError("a callback raised StopIteration") from error
+
+    return threads.submit(copy_context().run, run)
 
 
 def _in_thread(
@@ -65,8 +72,9 @@ class AsyncMemory:
     ``memory = await AsyncMemory.open(...)``; opening that is cancelled leaves no memory open. Up to
     32 calls run at once, in threads of this memory, never in those of the loop. One that is
     cancelled is not waited for, and may go on. ``progress`` and ``on_sync`` callbacks run on the
-    thread of the sync. The methods of a :class:`~commonplace.Writer` and of ``plugin_tools`` wait
-    for the disk and for plugins: call them by ``asyncio.to_thread``.
+    thread of the sync, perhaps for several callers; what a ``progress`` raises is raised where it
+    was given. The methods of a :class:`~commonplace.Writer` and of ``plugin_tools`` wait for the
+    disk and for plugins: call them by ``asyncio.to_thread``.
     """
 
     def __init__(self, memory: Memory) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from contextlib import closing
 from typing import TYPE_CHECKING, cast
 
 from commonplace.assembly import analyser_of, make_manager, make_sources
@@ -13,7 +14,7 @@ from commonplace.model.reports import Progress
 from commonplace.model.search import Where
 from commonplace.model.tuples import NamedTuple
 from commonplace.protocols.contexts import USUAL_ARMS
-from commonplace.resilience.deadline import NEVER
+from commonplace.resilience.deadline import NEVER, CallerProgress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,7 +66,8 @@ def copy_index(
     """Index the notes in the backend ``to``, with the vectors of the first configured backend.
 
     No embedding provider is asked, or needed. The index that is copied stays as it is. What was
-    interrupted continues with the next call. ``force`` rebuilds the index of ``to``.
+    interrupted continues with the next call. ``force`` rebuilds the index of ``to``. A ``progress``
+    that raises is not called again; its error is raised once all is copied.
 
     Raises :class:`~commonplace.errors.CallerError` where ``to`` is that first backend,
     :class:`~commonplace.errors.DeclinedError` for an engine that indexes by itself, and
@@ -83,18 +85,16 @@ def copy_index(
             hint=f"set memory.backend to {to}, and run `commonplace index`",
         )
     target, notices = _opened(host, settings, to)
-    try:
+    with closing(target), CallerProgress(progress) as own:
         ours = target.vector_store()
         if ours is not None and "persistent" not in ours.capabilities:
             raise CallerError(
                 f"{to} holds an index in memory alone: what is copied would be gone at once",
                 hint="name a backend that keeps one on disk, or in a bucket",
             )
-        report = target.maintain(force=force, embed=False, deadline=NEVER, progress=progress)
+        report = target.maintain(force=force, embed=False, deadline=NEVER, progress=own)
         report = report.replace(notices=(*report.notices, *notices))
-        return _with_vectors(Copied(of, to, report), host, settings, ours, progress)
-    finally:
-        target.close()
+        return _with_vectors(Copied(of, to, report), host, settings, ours, own)
 
 
 def _opened(

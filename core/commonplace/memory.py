@@ -21,7 +21,7 @@ from commonplace.assembly import (
 from commonplace.config.settings import may_have_provider
 from commonplace.errors import MemoryClosedError
 from commonplace.index.planning import documents_of
-from commonplace.resilience.deadline import NEVER, Deadline
+from commonplace.resilience.deadline import NEVER, CallerProgress, Deadline
 from commonplace.search.choosing import seen_by
 from commonplace.search.search import SEARCH_SECONDS, Searcher, make_searcher
 from commonplace.text.query import check_numbers, check_search, check_texts
@@ -155,13 +155,14 @@ class Memory:
     def sync(self, *, force: bool = False, progress: ProgressCallback | None = None) -> SyncReport:
         """Update the index; ``force`` rebuilds it beside the previous one.
 
-        Threads that call this while a sync runs share the next sync and its report. Raises
-        :class:`~commonplace.errors.UnavailableError` if the index cannot be written.
+        Threads that call this while a sync runs share the next sync and its report. A ``progress``
+        that raises is not called again; its error is raised here alone, once the sync has ended.
+        Raises :class:`~commonplace.errors.UnavailableError` if the index cannot be written.
         """
         from commonplace.sync.queue import SyncRequest
 
-        request = SyncRequest(("demand",), force=force, eager=True, progress=progress)
-        return self._service().sync(request)
+        with CallerProgress(progress) as own:
+            return self._service().sync(SyncRequest(("demand",), force, eager=True, progress=own))
 
     def watch(self, *, poll: bool = False) -> None:
         """Index changed files in the background until :meth:`close`.
@@ -207,9 +208,9 @@ class Memory:
         ``after:last-week``, ``before:2026-Q3`` and ``source:memory`` restrict the search; the
         ``notes`` name what is not understood. ``max_results`` (1 to 1,000) and the least score
         ``min_score`` (0..1) default to ``query.maxResults`` and ``query.minScore``. An empty index
-        is built first, with reports to ``progress``; a few changed files are indexed before the
-        search, and ``stale`` counts the others. ``session_key`` names the chat: a group or channel
-        sees neither ``MEMORY.md`` nor conversations, and some backends do not serve every chat.
+        is built first, with reports to ``progress`` as in :meth:`sync`; a few changed files are
+        indexed, too, and ``stale`` counts the others. ``session_key`` names the chat: a group or
+        channel sees neither ``MEMORY.md`` nor conversations; some backends do not serve all chats.
 
         The answer takes ``timeout`` seconds at most, plugins around it included; without it 30 (a
         first index and plugins have limits of their own). A query not embedded within 2 seconds is
@@ -220,17 +221,18 @@ class Memory:
         can answer this honestly, :class:`~commonplace.errors.ScopeDeniedError` if a chat may not.
         """
         check_search(max_results, min_score, sources, timeout, query=query, session_key=session_key)
-        # Plugins that wrap this search call it again, and wraps_search() is then false.
-        if self.host.listened["search"] and self.host.wraps_search():
-            run = partial(self.search, query, session_key=session_key, wait=wait, progress=progress)
-            run = partial(run, max_results=max_results, min_score=min_score, sources=sources)
-            return self.host.around_search(query, run, timeout)
-        sync, steps = self.settings.search.sync, self._steps()
+        # It is called again, perhaps by plugins that wrap it: neither holds then.
+        wraps = self.host.listened["search"] and self.host.wraps_search()
+        if wraps or (progress is not None and not isinstance(progress, CallerProgress)):
+            with CallerProgress(progress) as own:
+                run = partial(self.search, query, session_key=session_key, wait=wait, progress=own)
+                run = partial(run, max_results=max_results, min_score=min_score, sources=sources)
+                return self.host.around_search(query, run, timeout)
+        host, sync, steps = self.host, self.settings.search.sync, self._steps()
         end = None if timeout is None else Deadline.after(timeout)
         left = self._service().before_search(end, progress) if wait or sync.embed_on_search else ""
         until, notes = end or Deadline.after(SEARCH_SECONDS), [left] if left else []
-        listened = self.host.listened["query"]
-        rewritten = self.host.rewrite_query(query, until, notes) if listened else query
+        rewritten = host.rewrite_query(query, until, notes) if host.listened["query"] else query
         request = steps.request(rewritten, max_results, sources=sources, session_key=session_key)
         keyword = request.query.keyword
         whole = self._backends().search_of(
@@ -249,7 +251,7 @@ class Memory:
         chosen = steps.choose(rank, answer, request, search.freshness, min_score=min_score)
         result = steps.present(chosen, answer, request, search, until)
         result = result.replace(notes=(*result.notes, *notes)) if notes else result
-        if self.host.listened["events"] and (events := self.host.events) is not None:
+        if host.listened["events"] and (events := host.events) is not None:
             events.searched(query, result)
         with suppress(MemoryClosedError):  # closed meanwhile by another thread: the answer holds
             if not self._one_shot and (session_key or result.stale > 0):
@@ -263,10 +265,9 @@ class Memory:
 
         ``path`` is what a search result shows: a path, with or without its ending, or a citation
         (``path:3-9``, ``path#L3-L9``). The file itself is read, so the text is never stale; lines
-        of conversations are masked as in hits. Raises
-        :class:`~commonplace.errors.PathNotAllowedError` for anything but notes and other documents
-        that are searched, and :class:`~commonplace.errors.NoteNotFoundError` if there is no such
-        note; both name the nearest one.
+        of conversations are masked as in hits. A note that is not there raises
+        :class:`~commonplace.errors.NoteNotFoundError`, a file that is not searched
+        :class:`~commonplace.errors.PathNotAllowedError`; both name the nearest note.
         """
         from commonplace.search.citations import read_cited, readable_of
 
@@ -384,9 +385,8 @@ class Memory:
             if self._chooser is None:
                 from commonplace.embedding.choice import EmbeddingChooser
 
-                self._chooser = EmbeddingChooser(
-                    self.host, self.settings, self._env, self._clock, self._on_upload
-                )
+                given = self.host, self.settings, self._env, self._clock, self._on_upload
+                self._chooser = EmbeddingChooser(*given)
                 self._closing.append(self._chooser.close)
             return self._chooser
 

@@ -12,7 +12,7 @@ from commonplace_audit.contradictions import contradictions, restated
 from commonplace_audit.duplicates import duplicates
 from commonplace_audit.findings import KINDS, SEVERITIES, AuditFinding, Masks, audited
 from commonplace_audit.links import Links
-from commonplace_audit.patches import patch_of
+from commonplace_audit.patches import diff_of, patch_of
 from commonplace_audit.reach import unfound
 from commonplace_audit.staleness import LARGEST, oversized, secrets, stale_dates
 
@@ -30,8 +30,8 @@ class Audit(NamedTuple):
     """The result: the findings, the number of notes that were read, and those that were not.
 
     ``unreadable`` are (path, reason). ``silenced`` counts findings on lines that say
-    ``<!-- audit: ignore -->``. ``patch`` has the diffs of all findings, one a file, but those that
-    change the same text as one before: they are counted in ``left_out``.
+    ``<!-- audit: ignore -->``. ``patch`` has one diff a file with the changes of all findings, but
+    those that change the same text as one before: they are counted in ``left_out``.
     """
 
     findings: tuple[AuditFinding, ...]
@@ -79,7 +79,7 @@ def audit(
     by_path = {note.path: note for note in notes}
     masks = Masks(by_path)
     kept = [
-        masks.masked(_fitting(one, by_path)) for one in ordered if not _is_silenced(one, by_path)
+        masks.masked(_with_diff(one, by_path)) for one in ordered if not _is_silenced(one, by_path)
     ]
     silenced = len(found) - len(kept)
     return Audit(tuple(kept), len(notes), tuple(unreadable), silenced, *patch_of(kept, by_path))
@@ -126,13 +126,15 @@ def _exact(text: str, location: str) -> tuple[str, str | None]:
     return exact, None
 
 
-def _fitting(finding: AuditFinding, notes: Mapping[str, AuditedNote]) -> AuditFinding:
-    """``finding`` without a diff that does not fit its file, with the reason."""
-    note = notes.get(finding.citation.partition("#L")[0])
-    if not finding.diff or note is None or note.start is not None:
+def _with_diff(finding: AuditFinding, notes: Mapping[str, AuditedNote]) -> AuditFinding:
+    """``finding`` with its change as a diff; without it, and why, where none fits the file."""
+    if finding.edit is None:
         return finding
+    note = notes[finding.edit.path]
+    if note.start is not None:
+        return finding._replace(diff=diff_of(note, [finding.edit]))
     why = "no diff is proposed: the file is not UTF-8, or has just changed"
-    return finding._replace(diff="", hint=f"{finding.hint} ({why})")
+    return finding._replace(edit=None, hint=f"{finding.hint} ({why})")
 
 
 def _each(

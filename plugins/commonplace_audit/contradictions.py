@@ -23,7 +23,7 @@ from commonplace.plugin import (
     superseded_in,
     without_aside,
 )
-from commonplace_audit.findings import AuditFinding, diff_of, quoted
+from commonplace_audit.findings import AuditFinding, NoteEdit, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -130,13 +130,14 @@ def _against_the_newest(
     those: list[Stated], by_path: Mapping[str, AuditedNote]
 ) -> Iterator[AuditFinding]:
     *before, newest = sorted(those, key=lambda one: (_day(one.line), one.line.path))
+    since = _day(newest.line)
     # Lines without a day come first: an agent takes them to hold now, so each has to be corrected.
     # Of the logs with a value one is enough, and none is needed beside such a line.
     before.sort(key=lambda one: bool(one.line.day), reverse=True)
     reported: set[str] = set()
     for older in reversed(before):
         undated = not older.line.day
-        outdated = undated and bool(_day(newest.line))
+        outdated = undated and bool(since)
         if _is_part(older.value, newest.value):
             continue
         if compared(older.value) in reported and not outdated:
@@ -150,11 +151,11 @@ def _against_the_newest(
                 "contradiction",
                 "warning",
                 older.line.citation,
-                f"{says} ({_day(newest.line)})",
+                f"{says} ({since})",
                 f"if the newer holds: commonplace correct {older.line.citation} --supersede "
-                f'"{newest.line.text}"',
+                f'--since {since} "{newest.line.text}"',
                 (newest.line.citation,),
-                _superseded(by_path[older.line.path], older, newest),
+                _superseded(by_path[older.line.path], older.line.number, since, newest.line),
             )
         elif undated:
             yield AuditFinding(
@@ -208,20 +209,24 @@ def _day(line: NoteLine) -> str:
     return line.day or (found[0] if found else "")
 
 
-def _superseded(note: AuditedNote, older: Stated, newest: Stated) -> str:
-    at, lines = older.line.number, split_lines(note.text)
-    end = "\r\n" if lines[at - 1].endswith("\r\n") else "\n"
-    day = _day(newest.line)
-    text = f"{newest.line.text} (Source: {newest.line.citation})"
-    return diff_of(note, superseded(lines, at - 1, at, text, day=day, end=end))
+def _superseded(note: AuditedNote, number: int, since: str, newest: NoteLine) -> NoteEdit:
+    """The change that strikes a line out, with the newest one and its source below it."""
+    new = f"{newest.text} (Source: {newest.citation})"
+    return NoteEdit(note.path, number, number, "".join(_struck(note, number, since, new)))
 
 
-def _marked(note: AuditedNote, number: int, since: str, where: str) -> str:
-    """The diff that strikes a line out, with where it was superseded."""
+def _marked(note: AuditedNote, number: int, since: str, where: str) -> NoteEdit:
+    """The change that strikes a line out, with where it was superseded."""
+    struck, *_ = _struck(note, number, since, f"see {where}")
+    return NoteEdit(note.path, number, number, struck)
+
+
+def _struck(note: AuditedNote, number: int, since: str, new: str) -> list[str]:
+    """A line struck out as superseded ``since`` a day, and ``new`` below it."""
     lines = split_lines(note.text)
     end = "\r\n" if lines[number - 1].endswith("\r\n") else "\n"
-    struck = superseded(lines, number - 1, number, f"see {where}", day=since, end=end)
-    return diff_of(note, [*struck[:number], *lines[number:]])
+    changed = superseded(lines, number - 1, number, new, day=since, end=end)
+    return changed[number - 1 : len(changed) - len(lines[number:])]
 
 
 def _folded(text: str) -> str:

@@ -14,7 +14,7 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from commonplace.plugin import NamedTuple, prose_lines, split_lines
-from commonplace_audit.findings import AuditFinding, deletion_of, diff_of, quoted
+from commonplace_audit.findings import AuditFinding, NoteEdit, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -66,7 +66,7 @@ def duplicates(notes: Sequence[AuditedNote]) -> Iterator[AuditFinding]:
                     f"the whole note says the same as {older.path}",
                     f"delete {newer.path}: it says nothing of its own",
                     (older.path,),
-                    deletion_of(newer),
+                    _deletion_of(newer),
                 )
             continue
         yield AuditFinding(
@@ -96,7 +96,7 @@ def duplicates(notes: Sequence[AuditedNote]) -> Iterator[AuditFinding]:
             f"in {old.citation}",
             f"commonplace forget {new.citation}" if equal else "keep the better wording",
             (old.citation,),
-            _without(new) if equal else "",
+            NoteEdit(new.note.path, new.first, new.last) if equal else None,
         )
 
 
@@ -212,6 +212,5 @@ def _age(note: AuditedNote) -> tuple[bool, str, int, str]:
     return bool(note.day), note.day, len(note.path), note.path
 
 
-def _without(passage: Passage) -> str:
-    lines = split_lines(passage.note.text)
-    return diff_of(passage.note, [*lines[: passage.first - 1], *lines[passage.last :]])
+def _deletion_of(note: AuditedNote) -> NoteEdit:
+    return NoteEdit(note.path, 1, len(split_lines(note.text)), deletes_note=True)

@@ -1,8 +1,7 @@
-"""What an audit reads and what it reports: a note, a finding, and a proposed change as a diff."""
+"""What an audit reads and what it reports: a note, a finding, and a proposed change."""
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections import Counter
 from typing import TYPE_CHECKING, Literal
@@ -19,7 +18,7 @@ from commonplace.plugin import (
 from commonplace_audit.private_keys import private_keys
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
 Kind = Literal[
     "secret", "contradiction", "stale", "duplicate", "broken-link", "oversized", "unfound"
@@ -43,13 +42,27 @@ _WORDS = re.compile(r"[^\s\"'`“”‘’()\[\]<>{}|,;:=#*_]+").findall
 _SHOWN = 120  # characters of a line that a sentence quotes
 
 
+class NoteEdit(NamedTuple):
+    """A proposed change of one note: its lines ``first`` to ``last`` (1-based) become ``text``.
+
+    ``text`` has the ends of its lines; without any, the lines are deleted. ``deletes_note`` says
+    that they are all lines, and the file goes with them.
+    """
+
+    path: str
+    first: int
+    last: int
+    text: str = ""
+    deletes_note: bool = False
+
+
 class AuditFinding(NamedTuple):
     """One thing that is wrong, where, and what may be done.
 
     ``citation`` is where (``path#L3-L9``, or a path), ``others`` are the citations that it is about
-    besides. ``text`` is a sentence; ``hint`` says what to do. ``diff`` is the proposed change of
-    one note as a unified diff, ``""`` where only a person can tell. :class:`Masks` takes secrets
-    out of all of it.
+    besides. ``text`` is a sentence; ``hint`` says what to do. ``edit`` is the proposed change,
+    ``None`` where only a person can tell, and ``diff`` the same as a unified diff, which the audit
+    adds. :class:`Masks` takes secrets out of all of it.
     """
 
     kind: Kind
@@ -58,6 +71,7 @@ class AuditFinding(NamedTuple):
     text: str
     hint: str = ""
     others: tuple[str, ...] = ()
+    edit: NoteEdit | None = None
     diff: str = ""
 
 
@@ -115,7 +129,8 @@ class Masks:
         """``finding`` without secrets.
 
         A value that only the words around it make a secret is known by the lines cited. A command
-        that would have to hold a secret is no hint, and a diff that would show one is left out.
+        that would have to hold a secret is no hint, and a change is left out whose diff would show
+        one.
         """
         cited = (finding.citation, *finding.others)
         hidden = {word for citation in cited for word in self._hidden(citation)}
@@ -129,11 +144,10 @@ class Masks:
         if clean(hint) != hint:
             hint = "change it in an editor: a command would have to hold what looks like a secret"
         body = "\n".join(line[1:] for line in finding.diff.splitlines())
-        return finding._replace(
-            text=clean(finding.text),
-            hint=hint,
-            diff=finding.diff if clean(body) == body and not _holds_key(body) else "",
-        )
+        finding = finding._replace(text=clean(finding.text), hint=hint)
+        if clean(body) == body and not _holds_key(body):
+            return finding
+        return finding._replace(edit=None, diff="")
 
     def _hidden(self, citation: str) -> Iterator[str]:
         """The words of the lines of ``citation`` that are masked in them."""
@@ -169,31 +183,7 @@ def masked_lines(text: str) -> list[str]:
     return masked if len(masked) == len(lines) else [redact(line) for line in lines]
 
 
-def diff_of(note: AuditedNote, after: Sequence[str]) -> str:
-    """The change of ``note`` to the lines ``after`` as ``patch -p0`` takes it in the workspace."""
-    return _diff(note, (note.start or "") + "".join(after), _file_of(note))
-
-
-def deletion_of(note: AuditedNote) -> str:
-    """The change that deletes the file of ``note``, as ``patch -p0`` takes it."""
-    return _diff(note, "", "/dev/null")
-
-
-def _file_of(note: AuditedNote) -> str:
-    return f"{note.path}\t" if " " in note.path else note.path
-
-
-def _diff(note: AuditedNote, later: str, into: str) -> str:
-    before = split_lines((note.start or "") + note.text)
-    lines = difflib.unified_diff(before, split_lines(later), _file_of(note), into)
-    return "".join(
-        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
-    )
-
-
-def replaced(note: AuditedNote, number: int, line: str) -> str:
-    """The diff that makes ``line`` of the line ``number`` (1-based) of ``note``, with its end."""
-    lines = split_lines(note.text)
-    kept = lines[number - 1]
-    end = kept[len(kept.rstrip("\r\n")) :]
-    return diff_of(note, [*lines[: number - 1], line + end, *lines[number:]])
+def replaced(note: AuditedNote, number: int, line: str) -> NoteEdit:
+    """The change that makes ``line`` of the line ``number`` (1-based) of ``note``, with its end."""
+    kept = split_lines(note.text)[number - 1]
+    return NoteEdit(note.path, number, number, line + kept[len(kept.rstrip("\r\n")) :])

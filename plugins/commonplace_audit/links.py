@@ -84,7 +84,7 @@ class Links:
                         problem.text,
                         f"perhaps {meant} was meant" if meant else "correct or delete the link",
                         (),
-                        replaced(note, number, line.replace(target, meant)) if alone else "",
+                        replaced(note, number, line.replace(target, meant)) if alone else None,
                     )
 
     def _wiki(self, note: AuditedNote, target: str) -> Broken | None:

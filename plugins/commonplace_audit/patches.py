@@ -1,76 +1,64 @@
-"""Merges the proposed diffs of findings into one patch with one diff a file."""
+"""Renders proposed changes as diffs: that of one finding, and one a file of all findings."""
 
 from __future__ import annotations
 
-import re
-from itertools import accumulate, takewhile
+import difflib
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from commonplace.plugin import split_lines
-from commonplace_audit.findings import diff_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from commonplace_audit.findings import AuditedNote, AuditFinding
+    from commonplace_audit.findings import AuditedNote, AuditFinding, NoteEdit
 
-    Edit = tuple[int, int, str]  # the characters from the first to before the second become it
-
-_HUNK = re.compile(r"@@ -(\d+)")
+    Change = tuple[int, int, str]  # the characters from the first to before the second become it
 
 
 def patch_of(findings: Sequence[AuditFinding], notes: Mapping[str, AuditedNote]) -> tuple[str, int]:
-    """One patch with the diffs of ``findings``, and how many of them it leaves out.
+    """One patch with the changes of ``findings``, and how many of them it leaves out.
 
     Of those that change the same text it has the first.
     """
-    edits: dict[str, list[Edit]] = {}
-    diffs: dict[str, list[str]] = {}
+    edits: dict[str, list[NoteEdit]] = {}
+    changes: dict[str, list[Change]] = {}
     left_out = 0
-    for finding in findings:
-        path = finding.citation.partition("#L")[0]
-        if not finding.diff or finding.diff in diffs.setdefault(path, []):
+    for edit in (finding.edit for finding in findings):
+        if edit is None:
             continue
-        before = split_lines(_text_of(notes[path]))
-        own = list(_edits(finding.diff, before))
-        if any(_collide(one, other) for one in own for other in edits.setdefault(path, [])):
+        known = changes.setdefault(edit.path, [])
+        change = _change(edit, notes[edit.path].text)
+        if change in known:
+            continue
+        if any(_collide(change, other) for other in known):
             left_out += 1
             continue
-        edits[path] += own
-        diffs[path].append(finding.diff)
-    merged = (
-        those[0] if len(those) == 1 else _merged(notes[path], edits[path])
-        for path, those in diffs.items()
-        if those
+        known.append(change)
+        edits.setdefault(edit.path, []).append(edit)
+    return "".join(diff_of(notes[path], those) for path, those in edits.items()), left_out
+
+
+def diff_of(note: AuditedNote, edits: Sequence[NoteEdit]) -> str:
+    """The ``edits`` of ``note``, no two of the same text, as ``patch -p0`` takes them there."""
+    text, start = note.text, note.start or ""
+    for first, last, new in sorted((_change(edit, text) for edit in edits), reverse=True):
+        text = text[:first] + new + text[last:]
+    path, later = f"{note.path}\t" if " " in note.path else note.path, start + text
+    into = path
+    if any(edit.deletes_note for edit in edits):
+        later, into = "", "/dev/null"
+    lines = difflib.unified_diff(split_lines(start + note.text), split_lines(later), path, into)
+    return "".join(
+        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
     )
-    return "".join(merged), left_out
 
 
-def _text_of(note: AuditedNote) -> str:
-    return (note.start or "") + note.text
-
-
-def _edits(diff: str, before: Sequence[str]) -> Iterator[Edit]:
-    """What ``diff`` changes in a file of the lines ``before``, without what stays of its lines."""
-    starts = [0, *accumulate(map(len, before))]
-    at = first = 0  # of the lines before: the next one, and the first that is replaced
-    added = ""
-    lines = [*split_lines(diff)[2:], " "]
-    for line, following in zip(lines, [*lines[1:], ""], strict=True):
-        sign = line[0]
-        if sign == "-":
-            at += 1
-        elif sign == "+":
-            added += line[1:-1] if following.startswith("\\") else line[1:]
-        elif sign != "\\":
-            if at > first or added:
-                yield _trimmed(starts[first], "".join(before[first:at]), added)
-            hunk = _HUNK.match(line)
-            at = first = at + 1 if hunk is None else int(hunk[1]) - 1
-            added = ""
-
-
-def _trimmed(start: int, before: str, after: str) -> Edit:
+def _change(edit: NoteEdit, text: str) -> Change:
+    """What ``edit`` changes in ``text``, without what stays of its lines."""
+    lines = split_lines(text)
+    before, after = "".join(lines[edit.first - 1 : edit.last]), edit.text
+    start = sum(map(len, lines[: edit.first - 1]))
     head = _alike(before, after)
     before, after = before[head:], after[head:]
     tail = _alike(before[::-1], after[::-1])
@@ -84,14 +72,7 @@ def _alike(one: str, other: str) -> int:
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
-def _collide(one: Edit, other: Edit) -> bool:
+def _collide(one: Change, other: Change) -> bool:
     """Whether both change the same characters, or insert at the same one."""
     start, end = max(one[0], other[0]), min(one[1], other[1])
     return start < end or (start == end and (one[0] == one[1] or other[0] == other[1]))
-
-
-def _merged(note: AuditedNote, edits: Sequence[Edit]) -> str:
-    text = _text_of(note)
-    for start, end, new in sorted(edits, reverse=True):
-        text = text[:start] + new + text[end:]
-    return diff_of(note, split_lines(text.removeprefix(note.start or "")))

@@ -224,7 +224,7 @@ def _relative(note: AuditedNote, number: int, line: str, at: str) -> Iterator[Au
     if not word:
         return
     source_day = _SOURCE_DAY.search(line)
-    diff = ""
+    edit = None
     if (
         source_day
         and found
@@ -233,7 +233,7 @@ def _relative(note: AuditedNote, number: int, line: str, at: str) -> Iterator[Au
         and _calendar(source_day[1])
     ):
         then = date.fromisoformat(source_day[1]) + timedelta(days=_AWAY[found["day"].lower()])
-        diff = replaced(note, number, line.replace(found[0], f"on {then}"))
+        edit = replaced(note, number, line.replace(found[0], f"on {then}"))
     yield AuditFinding(
         "stale",
         "info",
@@ -241,7 +241,7 @@ def _relative(note: AuditedNote, number: int, line: str, at: str) -> Iterator[Au
         f"“{word}” means nothing in a note without a day: {quoted(plain_line(line))}",
         "write the date",
         (),
-        diff,
+        edit,
     )
 
 

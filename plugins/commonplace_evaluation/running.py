@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import time
 from collections import Counter
 from contextlib import suppress
@@ -18,7 +17,6 @@ from commonplace.plugin import (
     decode,
     engine_of,
     explained,
-    messages_of,
     settings_fingerprint,
 )
 from commonplace_evaluation.measures import DEPTH, Span, recall_in_budget, score_query
@@ -34,12 +32,6 @@ if TYPE_CHECKING:
 
 SHOWN = 3
 """The first results of each query are kept with their explanations, and the first relevant one."""
-
-_OF_ITS_WORDS = re.compile(
-    r"no (indexed )?note( that passes the filters)? has (['\"]|the quoted words)"
-    r"|what has the quoted words|-\S+ excludes|left out: "
-)
-"""How messages on a query's own words, or on the scores of its hits, begin."""
 
 _MOST_MESSAGES = 5
 _MOST_NAMED = 3
@@ -186,15 +178,14 @@ class Searches:
         answer = memory.search(text, max_results=most)
         self.seconds += time.perf_counter() - began
         self._engines.append(engine_of(answer))
-        messages = dict.fromkeys(messages_of(answer))
-        self._messages.update(one for one in messages if not _OF_ITS_WORDS.match(one))
+        self._messages.update(dict.fromkeys(answer.warnings, 1))
         return answer.hits
 
     def messages(self, thing: str, things: str = "") -> list[str]:
         """The messages on searches not done in full, or filters without effect.
 
         Each tells how many ``things`` were searched for so: the most frequent ones, and how many
-        there are besides. Those on a query's own words are left out.
+        there are besides.
         """
         every = counted(len(self._engines), thing, things)
         most = self._messages.most_common(_MOST_MESSAGES)

@@ -129,6 +129,7 @@ def _question(memory: Memory, question: str, most: int, context: Context) -> Non
                 "query": question,
                 "logged": memory.settings.recalls.trace,
                 "notes": messages_of(result),
+                "warnings": list(result.warnings),
                 "hits": _hits_json(result),
                 "replays": [_replay_json(replay) for replay in replays],
             }

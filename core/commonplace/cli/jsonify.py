@@ -92,7 +92,7 @@ def result_json(result: SearchResult, *, explain: bool) -> dict[str, Any]:
     """A search; ``results`` holds the hits under the names of the original."""
     return {
         "results": [_hit_json(hit, explain=explain) for hit in result.hits],
-        **_parts(result, "backend provider model fallback stale notes"),
+        **_parts(result, "backend provider model fallback stale notes warnings"),
         "unknownWords": result.unknown,
     } | ({"arms": result.arms} if explain else {})
 

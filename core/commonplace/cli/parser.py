@@ -74,7 +74,9 @@ class Parser(ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raise argparse's message as a :class:`UsageError`."""
-        message = re.sub(r"invalid ((?:whole )?number .*) value: ", r"must be a \1, not ", message)
+        message = re.sub(
+            r"invalid ((?:whole number|number|day) .*) value: ", r"must be a \1, not ", message
+        )
         raise UsageError(message, hint=self._hint(message))
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:

@@ -196,7 +196,7 @@ def failed_scan(source: str, label: str, error: BaseException) -> ScanReport:
     reason = reason_of(error) if isinstance(error, CommonplaceError) else _words(error)
     note = f"{label} failed: {reason}"
     log_once(f"source {source}", note)
-    return ScanReport((), (), failed_roots=(RootFailure("", note, source),))
+    return ScanReport((), (), failed_roots=(RootFailure("", note, source, source_failed=True),))
 
 
 def scanned_paths(source: PartialSource, paths: Collection[str]) -> ScanReport | None:

@@ -264,11 +264,13 @@ class PluginHost:
     def around_search(
         self, query: str, search: Callable[..., SearchResult], timeout: float | None = None
     ) -> SearchResult:
-        """The result of ``search`` as the plugins that wrap it return it; raises what it raises.
+        """The result of ``search`` as plugins that wrap it return it; raises what it raises.
 
         All of that takes ``timeout`` seconds at most; ``search`` is called with ``timeout=`` those
         that it may take itself. The notes of the result name the plugins that failed.
         """
+        if not self.wraps_search():
+            return search(timeout=timeout)
         from commonplace.host.events import around_search
 
         return around_search(self._listeners("search"), query, search, timeout)

@@ -81,18 +81,18 @@ class Segment(NamedTuple):
 class RootFailure(NamedTuple):
     """A root that could not be scanned to its end: its documents are hidden, never deleted.
 
-    ``source`` is filled in by the host; ``""`` means every source.
+    ``source`` is filled in by the host; ``""`` means every source. ``source_failed`` says that all
+    of the source failed, which ``reason`` then names.
     """
 
     root: str
     reason: str
     source: str = ""
+    source_failed: bool = False
 
     def words(self, whole: str, verb: str = "") -> str:
         """The root and the reason in a line for people; ``whole`` stands for a root of all."""
-        # The reason of a source that failed as a whole names the source.
-        named = not self.root and self.reason.startswith("the source ")
-        return self.reason if named else f"{self.root or whole}{verb}: {self.reason}"
+        return self.reason if self.source_failed else f"{self.root or whole}{verb}: {self.reason}"
 
 
 class ScanReport(NamedTuple):

@@ -19,11 +19,8 @@ ChunkId = int | str
 Phrase = tuple[str, ...]
 """Tokens that must stand side by side, in this order, in one column (one token: anywhere)."""
 ArmKind = Literal["bm25", "cosine", "rank", "opaque"]
-"""The kind of an arm's raw scores.
-
-``bm25``: 0 to infinity, more is better. ``cosine``: -1 to 1. ``rank``: only the order counts.
-``opaque``: an engine's own ranking, kept as it is unless a ranker is asked for by name.
-"""
+"""The kind of raw scores. ``bm25``: 0 to infinity, more is better. ``cosine``: -1 to 1. ``rank``:
+only the order counts. ``opaque``: an engine's own, kept unless a ranker is asked for by name."""
 
 
 class Where(NamedTuple):
@@ -181,10 +178,9 @@ class Arm(NamedTuple):
     ``fallback`` says in whose place. ``note`` tells the user why an arm that was wanted is empty.
     ``lacking`` counts the chunks without a vector that may be embedded in the background, and
     ``incomplete`` tells the user that this list cannot have them. ``unknown`` are the tokens of the
-    query that no chunk holds, where the engine knows.
-
-    Functions may be called while the engine is open. ``holders`` and ``tokens_beginning`` are those
-    of the store; ``vectors`` gives the unit vectors (float32, little-endian) of chunks by id.
+    query that no chunk holds, where the engine knows. While it is open, ``holders`` and
+    ``tokens_beginning`` are those of the store, and ``vectors`` gives the unit vectors (float32,
+    little-endian) of chunks by id.
     """
 
     name: str
@@ -205,10 +201,7 @@ class Arm(NamedTuple):
 
 
 class Nearest(NamedTuple):
-    """Chunks by cosine similarity (-1..1), best first, read in one transaction.
-
-    ``exact`` and ``plan`` are as in :class:`Arm`.
-    """
+    """Chunks by cosine (-1..1), best first, of one transaction; the rest is as in :class:`Arm`."""
 
     found: tuple[Found, ...]
     exact: bool
@@ -242,10 +235,7 @@ class Step(Record):
 
 
 class Explanation(Record):
-    """Why a hit scores what it scores: the last step's ``after`` is the score.
-
-    ``filters`` are those of the query, all of which the hit passed.
-    """
+    """Why a hit scores what it scores, the last step's ``after``; it passed all of ``filters``."""
 
     arms: tuple[ArmScore, ...] = ()
     steps: tuple[Step, ...] = ()
@@ -341,14 +331,20 @@ class ArmFacts(Record):
     note: str = ""
 
 
+class QueryNote(str):
+    """A note on what a query itself asks for, such as a word that no note has: nothing failed."""
+
+    __slots__ = ()
+
+
 class SearchResult(Record):
     """The answer to a search, and who gave it.
 
     ``backend`` served it; ``provider`` and ``model`` made the query's embedding (``None``: keyword
     only). ``fallback`` says from which part it fell back and why (``None``: it did not).
     ``stale`` counts files known to have changed that the answer does not know yet. ``notes`` are
-    words for the user about this answer; ``arms`` are the lists it was made of. ``unknown`` are
-    the words of the query that no note has, where the backend can tell.
+    words for the user about this answer, ``warnings`` those on what could not be done. ``arms`` are
+    the lists it was made of, ``unknown`` the words of the query that no note has, where known.
     """
 
     hits: tuple[Hit, ...]
@@ -360,6 +356,11 @@ class SearchResult(Record):
     notes: tuple[str, ...] = ()
     arms: tuple[ArmFacts, ...] = ()
     unknown: tuple[UnknownWord, ...] = ()
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What failed or has no effect: all messages but those on what the query asks for."""
+        return tuple([note for note in messages_of(self) if not isinstance(note, QueryNote)])
 
     def as_prompt(self, *, budget: int = 8_000, citations: bool = True) -> str:
         """The answer as the block of text that an agent is shown, the same that its tools give.
@@ -391,8 +392,7 @@ def _passage(hit: Hit, *, cited: bool) -> Passage:
 
 def messages_of(result: SearchResult) -> list[str]:
     """The notes on ``result``, and from which part it fell back unless one of them says so."""
-    fallback = result.fallback
-    notes = (*result.notes, *(arm.note for arm in result.arms))
+    fallback, notes = result.fallback, (*result.notes, *(arm.note for arm in result.arms))
     if fallback is None or any(fallback.reason in note for note in notes):
         return list(result.notes)
     by = fallback.by or result.backend

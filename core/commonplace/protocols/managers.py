@@ -64,7 +64,7 @@ class MemoryManager(Protocol):
         Without ``embed``, nothing new is embedded. ``eager`` is False in a sync that no caller
         requested: growing documents may then be left until they have grown enough, and are counted
         in ``deferred``. A manager that does not declare ``eager`` is called without it. ``wait`` is
-        how many seconds to wait for another writer.
+        how many seconds to wait for another writer. ``progress`` raises nothing but interrupts.
 
         Raises :class:`~commonplace.errors.UnavailableError` where nothing can be written.
         """

@@ -12,9 +12,10 @@ from commonplace.model.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
-    from typing import Protocol
+    from typing import Protocol, Self
 
     from commonplace.errors import CommonplaceError
+    from commonplace.model.reports import Progress, ProgressCallback
     from commonplace.resilience.breaker import CircuitBreaker
 
     class Bounded(Protocol):
@@ -128,6 +129,36 @@ def current_deadline() -> Deadline:
     For methods that are given none and may wait all the same, such as for a server.
     """
     return _CURRENT.get()
+
+
+class CallerProgress:
+    """A caller's progress callback, whose errors are that caller's alone.
+
+    The work within the ``with`` block goes on without a callback that has raised, as others may
+    wait for it, too. At its end the callback's error is raised as it is, even where the work failed
+    meanwhile. An interrupt ends the work at once.
+    """
+
+    __slots__ = ("_callback", "_error")
+
+    def __init__(self, callback: ProgressCallback | None) -> None:
+        self._callback = callback
+        self._error: Exception | None = None
+
+    def __enter__(self) -> Self | None:
+        return None if self._callback is None else self
+
+    def __exit__(self, _kind: object, failure: BaseException | None, _trace: object) -> None:
+        if self._error is not None and (failure is None or isinstance(failure, Exception)):
+            raise self._error
+
+    def __call__(self, progress: Progress) -> None:
+        """Pass ``progress`` on, unless the callback has raised."""
+        if self._error is None and self._callback is not None:
+            try:
+                self._callback(progress)
+            except Exception as error:  # noqa: BLE001 - raised for the caller at the end
+                self._error = error
 
 
 class Failure(NamedTuple):

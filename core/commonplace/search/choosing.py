@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from commonplace.errors import counted
-from commonplace.model.search import Candidate, Step, newest_first
+from commonplace.model.search import Candidate, QueryNote, Step, newest_first
 from commonplace.model.tuples import NamedTuple
 from commonplace.text.languages import FORMS_OF, english_levels
 from commonplace.text.questions import asks_for_several
@@ -119,7 +119,7 @@ def left_out(candidates: int, passed: Sequence[Candidate], threshold: Threshold)
         return ()
     name = "query.minScore" if threshold.requested is None else "the least score asked for"
     hits = counted(count, "hit that scores", "hits that score")
-    return (f"left out: {hits} less than {least:g}, {name}",)
+    return (QueryNote(f"left out: {hits} less than {least:g}, {name}"),)
 
 
 def neighbours(hits: Sequence[Candidate]) -> int:

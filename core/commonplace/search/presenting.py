@@ -11,7 +11,7 @@ from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING
 
 from commonplace.graphemes import is_boundary
-from commonplace.model.search import Hit, KeywordQuery, cited
+from commonplace.model.search import Hit, KeywordQuery, QueryNote, cited
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -333,7 +333,7 @@ def none_of(freshness: Freshness, *, filtered: bool = False) -> str:
     return f"no {indexed}note" + (" that passes the filters" if filtered else "")
 
 
-def unknown_notes(words: Iterable[UnknownWord], none: str) -> Iterator[str]:
+def unknown_notes(words: Iterable[UnknownWord], none: str) -> Iterator[QueryNote]:
     """Notes on words that no note has; a single one on those with no word in their place.
 
     ``none`` names the notes that do not have them.
@@ -343,14 +343,16 @@ def unknown_notes(words: Iterable[UnknownWord], none: str) -> Iterator[str]:
         word = repr(unknown.word[:60])
         if unknown.instead:
             instead = " and ".join(map(repr, unknown.instead))
-            yield f"{none} has {word}: searched for {instead} instead"
+            yield QueryNote(f"{none} has {word}: searched for {instead} instead")
         elif unknown.suggestion:
-            yield f"{none} has {word}; did you mean {unknown.suggestion!r}?"
+            yield QueryNote(f"{none} has {word}; did you mean {unknown.suggestion!r}?")
         else:
             without_other.append(word)
     if without_other:
         *others, last = without_other
-        yield f"{none} has {', '.join(others)} or {last}" if others else f"{none} has {last}"
+        yield QueryNote(
+            f"{none} has {', '.join(others)} or {last}" if others else f"{none} has {last}"
+        )
 
 
 def unknown_sources(

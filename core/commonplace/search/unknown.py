@@ -13,7 +13,7 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from commonplace.errors import DeclinedError, UnavailableError, reason_of
-from commonplace.model.search import KeywordQuery, UnknownWord
+from commonplace.model.search import KeywordQuery, QueryNote, UnknownWord
 from commonplace.text.alternatives import (
     is_english,
     may_be_meant,
@@ -377,7 +377,8 @@ def without_quotes(
     near = f"{none} has the quoted words side by side; shown is what comes near"
     if found:
         near = "what has the quoted words matches little else; similar notes are shown, too"
-    return loose, others, (near,) if quoted and any(arm.found for arm in others) else ()
+    shown = quoted and any(arm.found for arm in others)
+    return loose, others, (QueryNote(near),) if shown else ()
 
 
 def _evidence(arms: Iterable[Arm]) -> float:

@@ -10,7 +10,7 @@ from time import time
 from typing import TYPE_CHECKING, NoReturn
 
 from commonplace.errors import CallerError
-from commonplace.model.search import MOST_RESULTS, Where
+from commonplace.model.search import MOST_RESULTS, QueryNote, Where
 from commonplace.model.tuples import NamedTuple
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ class ParsedQuery(NamedTuple):
 
     ``text`` is the query as typed. ``words`` are the stretches of plain text in it, each without
     quotes or operators inside; ``phrases`` the quoted texts, ``excluded`` those after a minus.
-    ``notes`` say which filters were not understood, and have no effect.
+    ``notes`` say which filters were not understood, and have no effect, or another than it seems.
     """
 
     text: str
@@ -203,7 +203,7 @@ class _Reader:
         self._filters = 0
 
     def note(self, text: str) -> None:
-        """Tell the user of something that has no effect."""
+        """Tell the user of something that has no effect, or another one than it seems."""
         self._notes.append(text)
 
     def operator(self, match: re.Match[str]) -> int:
@@ -215,13 +215,14 @@ class _Reader:
         elif match["key"]:
             self._filter(match)
         elif number := match["number"]:
-            self.note(f'-{number} is searched for as a number: -"{number}" leaves it out')
+            text = f'-{number} is searched for as a number: -"{number}" leaves it out'
+            self.note(QueryNote(text))
         else:
             word = match["word"]
             if len(word) > 1 or not word.isascii():
                 self._take(match.start(), match.end(), self._excluded, word)
                 if note := _left_out_by(word, self._text):
-                    self.note(f"-{word} {note}")
+                    self.note(QueryNote(f"-{word} {note}"))
         return match.end()
 
     def finish(self) -> ParsedQuery:

@@ -41,6 +41,7 @@ def found(result: SearchResult, hits: Sequence[Hit], shape: Shape) -> ToolAnswer
         "stale": result.stale,
         "omitted": len(hits) - count,
         "notes": messages_of(result),
+        "warnings": list(result.warnings),
     }
     return ToolAnswer(text=text, data=data)
 

@@ -20,6 +20,7 @@ from commonplace.files.reading import split_citation
 from commonplace.files.roots import ENDINGS
 from commonplace.model.search import MOST_RESULTS
 from commonplace.model.tools import ToolAnswer, ToolDefinition, is_direct, is_private
+from commonplace.resilience.deadline import CallerProgress
 from commonplace.text.query import check_memory, check_numbers
 from commonplace.tools.answers import Shape, found, lines_read, refused
 from commonplace.tools.changes import CHANGING, ChangingTools, unchanged
@@ -184,21 +185,23 @@ class MemoryTools:
         """Run the tool ``name``; what goes wrong is an answer with a reason and what to do.
 
         ``budget`` replaces ``limits.maxInjectedChars`` as the most characters that a search
-        returns. ``progress`` is called while a first search builds the index.
+        returns. ``progress`` is called while a first search builds the index; what it raises is
+        raised once that has ended.
         """
-        try:
-            tool, run = self._tool(name)
-            shape = Shape(self.budget if budget is None else budget, self.cited)
-            return run(checked(tool, arguments), shape, progress)
-        except CommonplaceError as error:
-            return _refusal(name, error)
-        except Exception as error:  # noqa: BLE001 - an agent's turn must not end by our error
-            from commonplace.host.events import logger
+        with CallerProgress(progress) as own:
+            try:
+                tool, run = self._tool(name)
+                shape = Shape(self.budget if budget is None else budget, self.cited)
+                return run(checked(tool, arguments), shape, own)
+            except CommonplaceError as error:
+                return _refusal(name, error)
+            except Exception as error:  # noqa: BLE001 - an agent's turn must not end by our error
+                from commonplace.host.events import logger
 
-            logger().exception("the tool %s failed by an internal error", name)
-            kind = type(error).__name__  # its words may be of notes that this chat may not see
-            what = f"internal error of {name}: {kind}; the logger 'commonplace' has the rest"
-            return _refusal(name, CommonplaceError(what))
+                logger().exception("the tool %s failed by an internal error", name)
+                kind = type(error).__name__  # its words may be of notes that this chat may not see
+                what = f"internal error of {name}: {kind}; the logger 'commonplace' has the rest"
+                return _refusal(name, CommonplaceError(what))
 
     def memory_search(
         self,

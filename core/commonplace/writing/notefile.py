@@ -10,11 +10,11 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 from unicodedata import normalize
 
-from commonplace.errors import UnavailableError, WriteRefusedError
+from commonplace.errors import CallerError, UnavailableError, WriteRefusedError
 from commonplace.files.left_out import holds_notes
 from commonplace.files.reading import MARKS, OF_ESCAPES, decode, looks_western
 from commonplace.files.roots import day_of, find_roots
-from commonplace.model.documents import CURATED, CURATED_IN_PLAIN
+from commonplace.model.documents import CURATED, CURATED_IN_PLAIN, is_day
 from commonplace.model.receipts import Lines
 from commonplace.model.tuples import NamedTuple
 from commonplace.text.dates import today_at
@@ -217,6 +217,14 @@ class Places:
     def today(self) -> str:
         """The day, as ``2026-01-31``."""
         return today_at(self._clock(), self._zone).isoformat()
+
+    def since(self, day: object) -> str:
+        """``day`` since which something holds: today where it is ``None``."""
+        if day is None:
+            return self.today
+        if not is_day(day):
+            raise CallerError(f"since must be a day such as 2026-01-31, not {day!r:.40}")
+        return str(day)
 
     @property
     def log(self) -> str:

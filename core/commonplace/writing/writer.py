@@ -190,16 +190,17 @@ class Writer:
         citation: str,
         new: str,
         *,
+        since: str | None = None,
         was: str | None = None,
         source: str | None = None,
         why: str = "",
     ) -> Receipt:
-        """Write ``new`` below the cited lines, and mark those as superseded today by it.
+        """Write ``new`` below the cited lines, and mark those as superseded by it.
 
-        ``was`` is as for :meth:`correct`.
+        ``since`` is the day (ISO) of the mark, by default today; ``was`` is as for :meth:`correct`.
         """
         check_texts(new=new)
-        change = partial(superseded, day=self._places.today)
+        change = partial(superseded, day=self._places.since(since))
         return self._edit("supersede", citation, was, new, source, why, change)
 
     def forget(self, citation: str, *, was: str | None = None, why: str = "") -> Receipt:

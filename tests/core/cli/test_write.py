@@ -23,6 +23,17 @@ def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+@pytest.mark.usefixtures("notes")
+def test_lines_are_superseded_since_the_day_that_is_named(run: Callable[..., Run]) -> None:
+    day = ("--supersede", "--since", "2026-10-31")
+    ran = run("correct", "MEMORY.md#L3", *day, "Mia drinks coffee")
+    assert "~~ (superseded 2026-10-31 by: Mia drinks coffee)\n" in ran.out
+    ran = run("correct", "MEMORY.md#L3", *day[1:], "x")
+    assert (ran.code, "--since is for --supersede alone" in ran.err) == (2, True)
+    ran = run("correct", "MEMORY.md#L3", "--supersede", "--since", "soon", "x")
+    assert (ran.code, "day such as 2026-01-31, not 'soon'" in ran.err) == (2, True)
+
+
 def test_a_person_remembers_corrects_forgets_and_undoes(
     run: Callable[..., Run], notes: Path
 ) -> None:

@@ -140,14 +140,15 @@ def test_cited_lines_are_corrected_and_stay_what_they_are(
 
 
 @pytest.mark.parametrize("new", ["port 8080", "- port 8080"])
+@pytest.mark.parametrize("since", [None, "2026-10-31"])
 def test_a_superseded_line_stays_with_its_date_and_successor(
-    new: str, writer: Writer, workspace: Path
+    new: str, since: str | None, writer: Writer, workspace: Path
 ) -> None:
     put(workspace, "memory/a.md", "- port 80\n- a mat\n")
-    receipt = writer.supersede("memory/a.md:1", new)
-    assert bytes_of(workspace, "memory/a.md") == (
-        b"- ~~port 80~~ (superseded 2026-11-22 by: port 8080)\n- port 8080\n- a mat\n"
-    )
+    receipt = writer.supersede("memory/a.md:1", new, since=since)
+    mark = f"(superseded {since or '2026-11-22'} by: port 8080)"
+    text = f"- ~~port 80~~ {mark}\n- port 8080\n- a mat\n"
+    assert bytes_of(workspace, "memory/a.md") == text.encode()
     assert receipt.citation == "memory/a.md#L1-L2"
 
 
@@ -469,6 +470,7 @@ WRONG: tuple[tuple[str, tuple[Any, ...], dict[str, Any]], ...] = (
     *(("remember", ("x",), {"importance": wrong}) for wrong in ("0.5", True, [1])),
     *(("correct", (ONE, wrong), {}) for wrong in (None, b"x", 3, Path("x"))),
     *(("supersede", (ONE, wrong), {}) for wrong in (None, b"x", 3, Path("x"))),
+    *(("supersede", (ONE, "x"), {"since": wrong}) for wrong in ("", "today", "2026-02-30", 3)),
     *((name, (wrong, "x"), {}) for name in ("correct", "supersede") for wrong in (None, b"x", 3)),
     *(("forget", (wrong,), {}) for wrong in (None, b"x", 3, Path("memory/a.md"))),
     *(("correct", (ONE, "x"), {name: b"x"}) for name in ("was", "source", "why")),

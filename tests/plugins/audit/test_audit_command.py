@@ -98,6 +98,24 @@ def test_a_diff_that_changes_the_same_text_as_another_is_left_out(
     assert "note: 1 diff left out, as another one changes the same text" in shown.err
 
 
+def test_lines_that_look_like_parts_of_a_diff_are_merged_as_any_others(
+    notes: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    patch = shutil.which("patch")
+    if patch is None:
+        pytest.skip("patch is not installed")
+    (notes / "memory/tools.md").write_text("# Tools\n")
+    lines = ("--- {}", "+++ {}", "@@ -1,9 +1,9 @@ {}", "\\ {}", "", "- {}", "+ {}", " {}")
+    wrong = "\n".join(lines).replace("{}", "[a](memory/plan.md), [b](memory/tool.md)")
+    (notes / "MEMORY.md").write_text(wrong)
+    assert main(["audit", "--only", "broken-link", "--diff"]) == 0
+    diff = capsys.readouterr().out
+    monkeypatch.chdir(notes)
+    subprocess.run([patch, "-p0", "--binary"], input=diff.encode(), check=True)
+    right = wrong.replace("plan", "plans").replace("tool", "tools")
+    assert (notes / "MEMORY.md").read_text() == right
+
+
 def test_a_long_diff_is_cut_where_it_is_shown_beside_its_finding(
     notes: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from commonplace_audit.contradictions import contradictions
-from commonplace_audit.findings import audited
+from commonplace_audit.findings import NoteEdit, audited
 
 # Each pair stands in MEMORY.md and in a later daily log.
 CONTRADICT = [
@@ -126,7 +126,21 @@ def test_each_line_without_a_day_is_outdated_whatever_an_older_log_says() -> Non
     for some in (notes, notes[::-1]):
         found = {one.citation: one for one in contradictions(some)}
         assert found.keys() == {"MEMORY.md#L3", "memory/staging.md#L1"}
-        assert all(one.severity == "warning" and one.diff for one in found.values())
+        assert all(one.severity == "warning" and one.edit for one in found.values())
+
+
+def test_the_command_and_the_change_are_of_the_day_of_the_newer_line() -> None:
+    notes = [
+        audited("MEMORY.md", "# Facts\n\n- The staging port is 8444.\n- More.\n"),
+        audited("memory/2026-11-10.md", "- The staging port is 8450.\n", day="2026-11-10"),
+    ]
+    (finding,) = contradictions(notes)
+    new = "The staging port is 8450."
+    command = f'commonplace correct MEMORY.md#L3 --supersede --since 2026-11-10 "{new}"'
+    assert finding.hint == f"if the newer holds: {command}"
+    sourced = f"{new} (Source: memory/2026-11-10.md#L1)"
+    old = f"- ~~The staging port is 8444.~~ (superseded 2026-11-10 by: {sourced})\n"
+    assert finding.edit == NoteEdit("MEMORY.md", 3, 3, f"{old}- {sourced}\n")
 
 
 def test_a_line_that_was_taken_from_a_newer_log_is_the_newer() -> None:
@@ -137,7 +151,7 @@ def test_a_line_that_was_taken_from_a_newer_log_is_the_newer() -> None:
     (finding,) = contradictions(notes)
     assert finding.citation == "memory/2026-09-01.md#L1"
     assert finding.severity == "info"
-    assert finding.diff == ""
+    assert finding.edit is None
 
 
 def test_a_series_and_a_fact_with_two_values_in_one_note_are_no_contradiction() -> None:

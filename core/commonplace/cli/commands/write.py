@@ -86,6 +86,18 @@ def _text(given: str) -> str:
     return text
 
 
+def _day(text: str) -> str:
+    """An argument that is a day; raises ``ValueError`` otherwise."""
+    from commonplace.model.documents import is_day
+
+    if not is_day(text):
+        raise ValueError
+    return text
+
+
+_day.__name__ = "day such as 2026-01-31"  # messages name the type
+
+
 def _add_why(parser: ArgumentParser) -> None:
     argument(parser, "--why", "REASON", "kept in the journal", default="")
 
@@ -145,16 +157,24 @@ class CorrectCommand:
         argument(parser, "text", "TEXT", "the new text; - reads it from input")
         about = "keep the old lines, marked with the day and what supersedes them"
         flag(parser, "--supersede", about)
+        about = "with --supersede: the day since which the new text holds (default: today)"
+        argument(parser, "--since", "DAY", about, type=_day)
         argument(parser, "--was", "TEXT", _WAS)
         _add_why(parser)
 
     def run(self, args: Namespace, context: Context) -> int:
         """Replace the lines and print the receipt."""
+        if args.since and not args.supersede:
+            hint = f'commonplace correct {args.citation} --supersede --since {args.since} "..."'
+            raise UsageError("--since is for --supersede alone", hint=hint)
         text = _text(args.text)
 
         def change(writer: Writer) -> Receipt:
-            call = writer.supersede if args.supersede else writer.correct
-            return call(args.citation, text, was=args.was, why=args.why)
+            if not args.supersede:
+                return writer.correct(args.citation, text, was=args.was, why=args.why)
+            return writer.supersede(
+                args.citation, text, since=args.since, was=args.was, why=args.why
+            )
 
         return _change(context, change, self.name)
 

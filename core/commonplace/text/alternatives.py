@@ -77,7 +77,7 @@ def synonyms_of(word: str) -> list[str]:
         word.replace(here, there)
         for pair in _SPELLINGS
         for here, there in (pair, pair[::-1])
-        if here in word
+        if here in word and len(word) > _SHORT  # "four" is no "for"
     ]
     forms = [word, *(word.removesuffix(ending) for ending in _ENDINGS if word.endswith(ending))]
     groups = [group for form in forms for group in _groups().get(form, ())]
@@ -174,23 +174,12 @@ workaround fix solution
 broken faulty defective
 delete remove erase
 modify alter edit change
-begin start
-finish end
-choose select pick
 refuse reject decline
 allow permit
 forbid prohibit ban
-help assist support
 answer reply response
 suggest propose recommend
-like love enjoy prefer
-dislike hate
 favourite preferred
-happy glad pleased
-sad unhappy
-angry annoyed
-afraid scared
-tired exhausted
 food meal dish
 dinner supper
 beverage drink
@@ -209,11 +198,6 @@ course class lesson
 university college
 town city
 street road
-big large
-small little
-fast quick
-difficult hard
-correct right
 wrong incorrect
 dangerous risky
 safe secure
@@ -270,6 +254,13 @@ lawyer attorney solicitor
 accountant bookkeeper
 guest visitor
 parcel package
+color colour
+honor honour
+humor humour
+labor labour
+fiber fibre
+liter litre
+meter metre
 tyre tire
 grey gray
 licence license

@@ -32,6 +32,10 @@ def test_a_word_has_synonyms_and_the_spelling_of_another_country(word: str, othe
     assert other in synonyms_of(word)
 
 
+def test_a_short_word_is_spelled_alike_everywhere() -> None:
+    assert synonyms_of("four") == []
+
+
 def test_a_word_is_no_synonym_of_itself_and_a_group_has_each_word_once() -> None:
     for groups in alternatives._groups().values():
         for group in groups:

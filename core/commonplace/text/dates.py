@@ -332,6 +332,7 @@ TABLES: tuple[tuple[dict[int, str], Callable[[date, int], Days]], ...] = (
 
 _RELATIVE: list[_Form] = [
     (words.WEEKS_BEFORE, _weeks_from),
+    (words.WEEKS_AFTER, partial(_weeks_from, ahead=True)),
     (words.ASIAN_WEEKDAY, _asian_weekday),
     (f"last-{_DAY_NAME} {words.WEEKDAY_BEFORE}", partial(_weekday, least=1)),
     (words.WEEKDAY_NEXT, partial(_weekday, least=-1)),
@@ -349,7 +350,6 @@ _RELATIVE: list[_Form] = [
 ]
 _ASKED: list[_Form] = [
     (words.WEEKDAY_ALONE, _weekday),
-    (words.WEEKS_AFTER, partial(_weeks_from, ahead=True)),
     (words.AHEAD, partial(_counted, ahead=True)),
     (words.UNTIL_THEN, _until_then),
     (words.DAY_OF_MONTH, _day_of_month),

@@ -95,7 +95,7 @@ _KOREAN_WEEK = rf"번?째?-?주{_KOREAN_END}"
 _PARTS = (
     _Part(
         _EARLY,
-        "の?初(?:め|旬|頭|期)?(?![一二三四五六七八九十版次级級步回夏冬春秋雪稿診心])|のはじめ|上旬"
+        "の?初(?:め|旬|頭)?(?![一二三四五六七八九十版次级級步回夏冬春秋雪稿診心始期])|のはじめ|上旬"
         f"|-?(?:초순?|상순){_KOREAN_END}",
         1,
         10,
@@ -300,19 +300,34 @@ def fit_together(times: list[Time], text: str) -> list[Time]:
     for inner, outer in permutations(times, 2):
         words = re.findall(r"\w+", text[inner.start : inner.end].lower())
         has_weekday = not WEEKDAYS.keys().isdisjoint(words) or _is_asian_weekday(inner, text)
+        if has_weekday and outer.days[0] == outer.days[1] and _are_one_day(inner, outer, text):
+            start, end = min(inner.start, outer.start), max(inner.end, outer.end)
+            whole = outer._replace(start=start, end=end)
+            return [whole if time == outer else time for time in times if time != inner]
         if days := _days_within(inner.days, outer.days, weekday=has_weekday):
             both = inner, outer
             return [time._replace(days=days) if time in both else time for time in times]
     return times
 
 
+def _are_one_day(weekday: Time, day: Time, text: str) -> bool:
+    """Whether a ``day`` of the calendar stands beside its ``weekday``: "mardi 3 mars"."""
+    gap = text[weekday.end : day.start] or text[day.end : weekday.start]
+    digits = re.search(r"\d", text[day.start : day.end])
+    return digits is not None and re.fullmatch(_BETWEEN_ONE_DAY, gap) is not None
+
+
+_BETWEEN_ONE_DAY = r"[\s,，、（(]*(?:(?:the|den|dem|le|il|el|d[ií]a)\s+)?"
+
+
 def _is_asian_weekday(time: Time, text: str) -> bool:
-    return _compiled(BARE_WEEKDAY).fullmatch(text, time.start, time.end) is not None
+    bare = _compiled(rf"[の\s]*(?:{BARE_WEEKDAY})")
+    return bare.fullmatch(text, time.start, time.end) is not None
 
 
 @cache
 def _to_weekday() -> re.Pattern[str]:
-    spanish = r"\s+a\s+(?=[lmjvsd]\w+s\b|s[áa]bado|dom)"  # an English "a" is none
+    spanish = r"\s+a\s+(?=[lmjvsdg]\w+(?:s|dì)\b|s[áa]ba[dt]o|dom)"  # an English "a" is none
     return re.compile(rf"(?:\s*(?:{_TO})\s*|{spanish})({'|'.join(WEEKDAYS)})\b", re.IGNORECASE)
 
 

@@ -234,14 +234,14 @@ NUMBERS = {
     for name in names.split()
 }
 _VAGUE = """
-few einigen paar quelques unos unas algunos algunas alguns algumas poucos poucas qualche alcuni
-alcune несколько 几 幾 数 數 몇
+few several einigen mehreren paar quelques plusieurs unos unas varios varias vários algunos algunas
+alguns algumas poucos poucas qualche alcuni alcune несколько 几 幾 数 數 몇
 """
 VAGUE = frozenset(_VAGUE.split())
 """Words for some: about five, where all days since then are meant."""
 NUMBERS |= dict.fromkeys(VAGUE, 5)
 # Whether a word is a number is looked up afterwards: a pattern of all takes long to compile.
-_N = r"([^\W_]{1,8})"
+_N = r"([^\W_]{1,9})"
 _C = r"(\d{1,3}|[一二两兩三四五六七八九十]{1,3}|[几幾数數]|[한두세네석넉몇]-?)"
 # Of Russian they are listed: "неделю назад" is a week ago, whatever stands before it.
 _RN = "(?:" + "|".join(name for name in NUMBERS if "а" <= name[0] <= "я") + r"|\d{1,3})"

@@ -102,3 +102,9 @@ def test_the_words_of_a_time_are_no_words_that_notes_may_lack(text: str, rest: s
     analyser, parsed = make_analyser(), parse_query(text)
     _, texts = read_times(parsed, analyser.query(parsed), analyser, lambda: TODAY)
     assert " ".join(" ".join(texts).split()) == rest
+
+
+def test_a_weekday_before_a_date_is_no_other_time() -> None:
+    for text in ("mardi 3 mars", "mardi, le 3 mars", "martedì 3 marzo", "во вторник 3 марта"):
+        assert _days(text) == (("-03-03", "-03-03"),)
+    assert _days("mardi 14h") == (("2026-11-24", "2026-11-24"), ("2026-12-01", "2026-12-01"))

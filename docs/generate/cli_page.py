@@ -98,7 +98,10 @@ are, the higher it ranks, and of equal ones the newest note. `project OR product
 - `source:memory`: only that source. `-source:sessions`: not that one.
 
 Times among the words, such as `yesterday`, `last week`, `on 3 May`, `between 3 and 9 May`, `mid
-October`, `on the 23rd`, `KW 48`, `last summer`, `in 2024` or `early 2024`, leave no note out. A day
+October`, `on the 23rd`, `KW 48`, `last summer`, `the third quarter`, `in 2024` or `early 2024`, in
+English, German, French, Spanish, Italian, Portuguese, Russian, Chinese, Japanese, Korean and partly
+in Thai, leave no note out. `On Tuesday a week ago` is seven days before the last Tuesday, `a few
+days ago` two to seven days back; a quarter or month without a year is that of any year. A day
 counts as much as three words, a week as two, anything longer as half a word. What is of the time,
 or names it, comes first. Notes of a day or a week that is named are shown, too, where they have
 none of the other words, with a score of 0.5 at the most. A question for a time alone (`what

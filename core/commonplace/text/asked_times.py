@@ -61,7 +61,10 @@ def read_times(
     is of its days.
     """
     found = [times_of(text, today, asked=True) for text in parsed.words]
-    times_by_text = list(map(_with_days_to_come, found, parsed.words))
+    times_by_text = [
+        [_with_particle(time, text) for time in _with_days_to_come(times, text)]
+        for times, text in zip(found, parsed.words, strict=True)
+    ]
     days = days_of_times(time for times in times_by_text for time in times)
     if not days:
         return keyword, (*parsed.words, *parsed.phrases)
@@ -94,6 +97,20 @@ def read_times(
     return keyword, (*rest, *parsed.phrases)
 
 
+# What stands behind a time and says nothing: "지난주에", "先週の会議", "上周的会议", "2025 года".
+_PARTICLE = (
+    r"\s?(?:한\s?달)?\s?(?:동안|사이|(?<=달))(?:에|의)?(?![가-힣])"
+    r"|(?:에서|에는|에도|에|의|은|는|이|가|을|를|도|부터|까지|쯤|경)(?![가-힣])"
+    r"|(?:には|の|に|は|も)(?![ぁ-ゖ])|(?:份(?![量额額子])[的里裡]?|[的里裡])(?![士确確])|\s(?:год[ау]?|г\.)(?!\w)"
+)
+
+
+def _with_particle(time: Time, text: str) -> Time:
+    """``time`` with the particle behind it in ``text``: no note is asked for that alone."""
+    particle = re.compile(_PARTICLE).match(text, time.end)
+    return time._replace(end=particle.end()) if particle else time
+
+
 _has_digit = re.compile(r"\d").search
 
 
@@ -103,7 +120,12 @@ _PAST = re.compile(
     r"\b(?:did|was(?!\s+(?:ist|sind|habe|hat|steht|kommt|mach|muss|müssen|wird|gibt))|were|had|went"
     r"|came|got|made|said|ran|saw|(?!schedul|plann|expect)\w{3,}ed"
     r"|war|waren|hatten?|wurden?|gab|ging|kam|(?!geplant)ge\w{2,}(?:t|en)|\w{3,}iert"
-    r"|était|étaient|avons|avez|fue|fueron|hice|hizo|hicimos|pasó|era|\w{3,}[aei]mos|\w{2,}ó)\b",
+    r"|était|étaient|avons|avez|fue|fueron|hice|hizo|hicimos|pasó|era|\w{3,}[aei]mos|\w{2,}ó"
+    r"|(?:(?:on|il|elle|qui)\s+a|ai|ont|a-t-(?:on|il|elle)|ai-je)\s+(?:fait|dit|vu|eu|mis|pris|\w{3,}é)"
+    r"|(?:ho|ha|hanno|abbiamo|è|sono)\s+\w{2,}[ts][oaie]|fiz|fez|foi|foram|\w{2,}ou|\w{3,}[ei]u"
+    r"|был[аио]?|(?:с?дела|случи|произо|сказа|обсу|реши|звони|при|писа|виде|получи|купи|отправи)"
+    r"\w{0,5}л(?:[аио]|ся|ась|ись|ось)?)\b"
+    r"|[了过過]|した|った|でした|[했었았였갔왔]",
     re.IGNORECASE,
 )
 
@@ -112,7 +134,8 @@ _PAST = re.compile(
 _COMING = re.compile(
     r"\b(?:will|going\s+to|plan|planned|scheduled|due|happens?|happening|anything|upcoming|what'?s"
     r"|(?:do|have)\s+(?:i|we)|geplant|fällig|passiert|steht|stehen|was\s+(?:ist|habe)|hay|tengo"
-    r"|tenemos|viene|pasa|prévu|qu'est-ce)\b",
+    r"|tenemos|viene|pasa|prévue?s?|qu'est-ce|previst[oa]s?|abbiamo|temos|будет|запланировано"
+    r"|предстоит|c['’]è)\b|安排|计划|計劃|予定|예정|계획|일정",
     re.IGNORECASE,
 )
 

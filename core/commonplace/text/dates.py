@@ -16,7 +16,7 @@ from commonplace.errors import ConfigError, suggest
 from commonplace.text import day_words as words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
     from zoneinfo import ZoneInfo
 
     _Form = tuple[str, Callable[[date, re.Match[str]], "Days"]]
@@ -123,17 +123,17 @@ def _calendar(_today: date, match: re.Match[str]) -> Days:
         return _year(int(year))
     if day is None:
         return _month(int(year), int(month))
-    only = date(int(year), int(month), int(day))
-    return only, only
+    return _one_day(date(int(year), int(month), int(day)), 0)
+
+
+def _day_ago(today: date, count: int, unit: str) -> date:
+    if unit in "dw":
+        return today - timedelta(count * (7 if unit == "w" else 1))
+    return _months_ago(today, count * (12 if unit == "y" else 1))
 
 
 def _ago(today: date, match: re.Match[str]) -> Days:
-    count, unit = int(match[1]), _unit(match[2])
-    if unit in "dw":
-        day = today - timedelta(count * (7 if unit == "w" else 1))
-    else:
-        day = _months_ago(today, count * (12 if unit == "y" else 1))
-    return day, day
+    return _one_day(_day_ago(today, int(match[1]), _unit(match[2])), 0)
 
 
 def _named(today: date, match: re.Match[str]) -> Days:
@@ -155,9 +155,9 @@ def _month_of_this_year(today: date, match: re.Match[str]) -> Days:
     return _month(year, month)
 
 
-def _recent_quarter(today: date, match: re.Match[str]) -> Days:
+def _named_quarter(today: date, match: re.Match[str]) -> Days:
     quarter = int(match[1])
-    return _quarter(today.year - (3 * quarter - 2 > today.month), quarter)
+    return _quarter(int(match[2] or today.year - (3 * quarter - 2 > today.month)), quarter)
 
 
 def _any_of(patterns: str) -> str:
@@ -186,7 +186,7 @@ _UNITS = {
 _AGO = r"(?:-?ago|前|以前|之前|전|ที่แล้ว|ก่อน)?"
 
 
-def _number(word: str) -> int:
+def number_of(word: str) -> int:
     """What a numeral stands for: 3, three, drei, 十二. Raises ``ValueError`` for another word."""
     if word.isdecimal():
         return int(word)
@@ -204,26 +204,36 @@ def _groups_of(match: re.Match[str]) -> list[str]:
     return [group for group in match.groups() if group]
 
 
+def _count_and_unit(match: re.Match[str]) -> tuple[str, str]:
+    """What stands for the number and the unit of a length of time; a unit alone is one of it."""
+    *number, unit = _groups_of(match)
+    if unit in words.KOREAN_DAYS:
+        return words.KOREAN_DAYS[unit], "d"
+    return (number[0].rstrip("-") if number else "1"), _unit(unit)
+
+
 def _counted(today: date, match: re.Match[str], *, ahead: bool = False) -> Days:
-    """A day some days ago, or ahead; the days about what is weeks, months or years off."""
-    number, unit = _groups_of(match)
-    count, unit = _number(number) * (-1 if ahead else 1), _unit(unit)
-    if unit == "w":
-        day = today - timedelta(7 * count)
-        return day - timedelta(3), day + timedelta(3)
-    if unit == "m":
-        return _whole_month(today, count)
-    if unit == "y":
-        return _year(today.year - count)
-    return _one_day(today, count)
+    """A day some days ago, or ahead; the days about what is weeks, months or years off.
+
+    "A few" are two to seven.
+    """
+    number, unit = _count_and_unit(match)
+    counts = (2, 7) if number in words.VAGUE else (number_of(number),)
+    spans = [_off(today, -count if ahead else count, unit) for count in counts]
+    return min(first for first, _ in spans), max(last for _, last in spans)
+
+
+def _off(today: date, count: int, unit: str) -> Days:
+    if unit in "my":
+        return _whole_month(today, count) if unit == "m" else _year(today.year - count)
+    day, around = _day_ago(today, count, unit), timedelta(3 if unit == "w" else 0)
+    return day - around, day + around
 
 
 def _until_then(today: date, match: re.Match[str]) -> Days:
     """From today on; a month counts as 30 days."""
-    number, unit = _groups_of(match)
-    return today, today + timedelta(
-        _number(number) * {"d": 1, "w": 7, "m": 30, "y": 365}[_unit(unit)]
-    )
+    number, unit = _count_and_unit(match)
+    return today, today + timedelta(number_of(number) * {"d": 1, "w": 7, "m": 30, "y": 365}[unit])
 
 
 def _day_of_month(today: date, match: re.Match[str]) -> Days:
@@ -257,11 +267,8 @@ def _season(today: date, match: re.Match[str], *, over: bool = False) -> Days:
 
 
 def _until_today(today: date, match: re.Match[str]) -> Days:
-    *number, unit = _groups_of(match)
-    count, unit = (_number(number[0]) if number else 1), _unit(unit)
-    if unit in "dw":
-        return today - timedelta(count * (7 if unit == "w" else 1)), today
-    return _months_ago(today, count * (12 if unit == "y" else 1)), today
+    number, unit = _count_and_unit(match)
+    return _day_ago(today, number_of(number), unit), today
 
 
 def _weekday(today: date, match: re.Match[str], *, least: int = 0) -> Days:
@@ -273,6 +280,14 @@ def _weekday(today: date, match: re.Match[str], *, least: int = 0) -> Days:
     if least < 0:
         return _one_day(today, -((weekday - today.weekday()) % 7 or 7))
     return _one_day(today, least + (today.weekday() - weekday - least) % 7)
+
+
+def _weeks_from(today: date, match: re.Match[str], *, ahead: bool = False) -> Days:
+    """So many weeks before the last such weekday, or today; or ahead, behind the next one."""
+    day, *number = sorted(_groups_of(match), key=lambda group: group not in words.DAYS)
+    weeks, weekday = number_of(number[0] if number else "1"), words.WEEKDAYS.get(day)
+    days_off = 0 if weekday is None else today.weekday() - weekday
+    return _one_day(today, -(-days_off % 7 + 7 * weeks) if ahead else days_off % 7 + 7 * weeks)
 
 
 def _asian_weekday(today: date, match: re.Match[str]) -> Days:
@@ -304,7 +319,7 @@ def _whole_quarter(today: date, ago: int) -> Days:
     return _quarter(first.year, (first.month + 2) // 3)
 
 
-_TABLES: tuple[tuple[dict[int, str], Callable[[date, int], Days]], ...] = (
+TABLES: tuple[tuple[dict[int, str], Callable[[date, int], Days]], ...] = (
     (words.DAYS_AGO, _one_day),
     (words.WEEKENDS_AGO, _weekend),
     (words.WEEKS_AGO, _week),
@@ -312,28 +327,29 @@ _TABLES: tuple[tuple[dict[int, str], Callable[[date, int], Days]], ...] = (
     (words.QUARTERS_AGO, _whole_quarter),
     (words.YEARS_AGO, lambda today, ago: _year(today.year - ago)),
 )
-
-
-def _relative_forms() -> Iterator[_Form]:
-    for table, meaning in _TABLES:
-        for ago, patterns in table.items():
-            yield patterns, lambda today, _, ago=ago, of=meaning: of(today, ago)  # type: ignore[misc]
-    yield words.AGO, _counted
-    yield words.KOREAN_AGO, lambda today, match: _one_day(today, words.KOREAN_DAYS[match[1]])
-    yield f"{words.SINCE} {words.PAST}", _until_today
-    yield words.WEEK_NUMBER, _numbered_week
-    yield words.SEASON_BEFORE, partial(_season, over=True)
-    yield words.SEASON, _season
+"""Patterns by how many days, weeks, … ago they name, and the days that so many ago are."""
 
 
 _RELATIVE: list[_Form] = [
+    (words.WEEKS_BEFORE, _weeks_from),
+    (words.WEEKS_AFTER, partial(_weeks_from, ahead=True)),
     (words.ASIAN_WEEKDAY, _asian_weekday),
     (f"last-{_DAY_NAME} {words.WEEKDAY_BEFORE}", partial(_weekday, least=1)),
     (words.WEEKDAY_NEXT, partial(_weekday, least=-1)),
     (words.WEEKDAY_LAST, _weekday),
-    *_relative_forms(),
+    *(
+        (patterns, lambda today, _, ago=ago, of=meaning: of(today, ago))
+        for table, meaning in TABLES
+        for ago, patterns in table.items()
+    ),
+    (words.AGO, _counted),
+    (f"{words.SINCE} {words.PAST}", _until_today),
+    (words.WEEK_NUMBER, _numbered_week),
+    (words.SEASON_BEFORE, partial(_season, over=True)),
+    (words.SEASON, _season),
 ]
 _ASKED: list[_Form] = [
+    (words.WEEKDAY_ALONE, _weekday),
     (words.AHEAD, partial(_counted, ahead=True)),
     (words.UNTIL_THEN, _until_then),
     (words.DAY_OF_MONTH, _day_of_month),
@@ -345,8 +361,7 @@ _FORMS: list[_Form] = [
     (r"(\d{4})[/.](\d\d?)(?:[/.](\d\d?))?", _calendar),
     (r"(\d{4})年(?:(\d\d?)月(?:(\d\d?)[日号號])?)?", _calendar),
     (r"(\d{4})-?q([1-4])", lambda _, match: _quarter(int(match[1]), int(match[2]))),
-    (r"q([1-4])-?(\d{4})", lambda _, match: _quarter(int(match[2]), int(match[1]))),
-    (r"q([1-4])", _recent_quarter),
+    (r"q([1-4])(?:-?(\d{4}))?", _named_quarter),
     (r"(\d{4})-?w(\d\d?)", lambda _, match: _iso_week(int(match[1]), int(match[2]))),
     (rf"(\d{{1,4}})-?({_UNIT}){_AGO}", _ago),
     (rf"{_MONTH}(?:-(\d{{4}}))?", _named),
@@ -356,6 +371,7 @@ _FORMS: list[_Form] = [
     *((_any_of(patterns), meaning) for patterns, meaning in (*_RELATIVE, *_ASKED)),
 ]
 
+_MEANINGS = {part: of for patterns, of in (*_RELATIVE, *_ASKED) for part in patterns.split()}
 RELATIVE = tuple(part for patterns, _ in _RELATIVE for part in patterns.split())
 """Patterns of the times seen from today, words joined by hyphens; :func:`seen_from` reads them."""
 
@@ -365,34 +381,19 @@ QUERY_ONLY = tuple(part for patterns, _ in _ASKED for part in patterns.split())
 IN_SOME_DAYS = _any_of(words.AHEAD)
 """A pattern of "in two days", which also says how long something took."""
 
-LAST_WEEKDAY = _any_of(words.WEEKDAY_LAST)
+LAST_WEEKDAY = _any_of(f"{words.WEEKDAY_LAST} {words.WEEKDAY_ALONE} {words.BARE_WEEKDAY}")
 """A pattern of "on Monday", which may mean the last one or, beside other words, the next one."""
 
 DAY_OF_MONTH = _any_of(words.DAY_OF_MONTH)
 """A pattern of "on the 23rd", which may mean the last one or the next one."""
 
 ALSO_IN_NOTES = (
-    f"{LAST_WEEKDAY}|{words.BARE_WEEKDAY}"
-    f"|{_any_of(' '.join(words.WEEKENDS_AGO.values()))}"
+    f"{LAST_WEEKDAY}|{_any_of(' '.join(words.WEEKENDS_AGO.values()))}"
     f"|{words.WEEK_NUMBER}|{_any_of(words.SEASON)}"
 )
 """A pattern of the times seen from today that notes use, too: "on Monday", "last weekend"."""
 
 
-def seen_from(today: date, text: str) -> Days | None:
-    """The days of what one of these patterns matches, ``None`` if no calendar has them."""
-    return _read(_FORMS[-len(_RELATIVE) - len(_ASKED) :], text, today)
-
-
-def names_seen_from(day: date, days: Days) -> frozenset[str]:
-    """Those of :data:`RELATIVE` that name a time within ``days`` where they are seen from ``day``.
-
-    Only such as count nothing: "tomorrow", and not "in three days".
-    """
-    found = set[str]()
-    for table, meaning in _TABLES:
-        for ago, patterns in table.items():
-            first, last = meaning(day, ago)
-            if days[0] <= first and last <= days[1]:
-                found.update(patterns.split())
-    return frozenset(found)
+def seen_from(today: date, text: str, names: Sequence[str]) -> Days | None:
+    """The days of what one of ``names``, patterns, matches; ``None`` if no calendar has them."""
+    return _read([(name, _MEANINGS[name]) for name in names], text, today)

@@ -11,7 +11,7 @@ from datetime import date, timedelta
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
-from commonplace.text.dates import names_seen_from
+from commonplace.text.dates import TABLES
 from commonplace.text.day_spans import dates_of, is_yearly
 from commonplace.text.day_words import ASIAN_WEEKDAYS, WEEKDAYS
 from commonplace.text.days import AMBIGUOUS, MONTHS, names_pattern
@@ -133,6 +133,20 @@ def _spelled(days: Days) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
         )
 
 
+def _names_seen_from(day: date, days: tuple[date, date]) -> frozenset[str]:
+    """Patterns that name a time within ``days`` where they are seen from ``day``.
+
+    Only such as count nothing: "tomorrow", and not "in three days".
+    """
+    found = set[str]()
+    for table, meaning in TABLES:
+        for ago, patterns in table.items():
+            first, last = meaning(day, ago)
+            if days[0] <= first and last <= days[1]:
+                found.update(patterns.split())
+    return frozenset(found)
+
+
 @lru_cache(maxsize=256)
 def _relative(span: tuple[date, date], written: str, *, coming: bool) -> re.Pattern[str] | None:
     """What names ``span`` in a text of the day ``written`` (ISO), if that is within a week of it.
@@ -142,7 +156,7 @@ def _relative(span: tuple[date, date], written: str, *, coming: bool) -> re.Patt
     (first, last), day = span, date.fromisoformat(written)
     if not -_WEEK <= (day - first).days <= (last - first).days + _WEEK:
         return None
-    names = names_seen_from(day, span)
+    names = _names_seen_from(day, span)
     ahead = range((first - day).days, (last - day).days + 1) if coming else ()
     weekdays = frozenset((day.weekday() + days) % _WEEK for days in ahead if 0 < days < _WEEK)
     if _WEEK in ahead:  # of the weekday that the text was written on

@@ -2,7 +2,7 @@
 
 The second and the third pass of :mod:`commonplace.text.days`, with which alone it is imported:
 :func:`fit_to_words` fits each time of the calendar to the words about it, :func:`fit_together` all
-times to each other.
+times to each other. Here are also the quarters of a year by ordinal numbers, for the first pass.
 """
 
 from __future__ import annotations
@@ -11,10 +11,15 @@ import re
 from calendar import monthrange
 from datetime import date, timedelta
 from functools import cache
-from itertools import permutations
+from itertools import islice, permutations
+from typing import TYPE_CHECKING
 
 from commonplace.model.tuples import NamedTuple
-from commonplace.text.day_words import WEEKDAYS
+from commonplace.text.dates import number_of
+from commonplace.text.day_words import BARE_WEEKDAY, WEEKDAYS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 Days = tuple[str, str]
 """First and last day (ISO); without the year, ``-05-07``, where every year will do."""
@@ -50,41 +55,160 @@ class Time(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """What words before a month or a year say: which of its days are meant.
+    """What words about a month or a year say: which of its days are meant.
 
-    ``words`` is a pattern; ``of_year`` are the first and the last day of that part of a year, if
-    the words can say it of one.
+    ``before`` is a pattern of words before it, ``behind`` of words behind it; ``of_year`` are the
+    first and the last day of that part of a year, if the words can say it of one.
     """
 
-    words: str
+    before: str
+    behind: str
     first: int
     last: int
     of_year: tuple[str, str] | None = None
 
 
-_EARLY = "(?:beginning|start)-of|early(?:-in)?|anfang|début|principios-de|inizio(?:-di)?"
-_MIDDLE = "mid(?:dle-of)?|mitte|mi|mediados-de|metà(?:-di)?"
-_LATE = "end-of|late(?:-in)?|ende|fin|finales-de|fine(?:-di)?"
-_PARTS = (
-    _Part(_EARLY, 1, 10, ("01-01", "04-30")),
-    _Part(_MIDDLE, 11, 20, ("05-01", "08-31")),
-    _Part(_LATE, 21, 31, ("09-01", "12-31")),
-    _Part("(?:first|1st|erste[nr]?)-(?:week|woche)-(?:of|in|im|des)", 1, 7),
-    _Part("(?:second|2nd|zweite[nr]?)-(?:week|woche)-(?:of|in|im|des)", 8, 14),
-    _Part("(?:third|3rd|dritte[nr]?)-(?:week|woche)-(?:of|in|im|des)", 15, 21),
-    _Part("(?:last|letzte[nr]?)-(?:week|woche)-(?:of|in|im|des)", 25, 31),
+_MONTH_OF = "(?:-(?:mois|mes|mês|mese))?(?:-(?:de|di))?"
+_OF = f"(?:-(?:de|du|di|do|del){_MONTH_OF})?"
+_EARLY = (
+    "(?:beginning|start)-of|early(?:-in)?|anfang(?:-des-monats)?|начал[еао]"
+    f"|(?:début|principios|comienzos|inicios|inicio|início|começo|inizio){_OF}"
 )
+_MIDDLE = f"mid(?:dle-of)?|mitte(?:-des-monats)?|середин[еыу]|(?:milieu|mediados|meados|metà){_OF}"
+_LATE = (
+    f"end-of|late(?:-in)?|ende(?:-des-monats)?|конц[еа]|конец|fin{_OF}|fine-(?:di|del)"
+    f"|(?:fines|final|finales|fim|finais)-(?:de|do|del){_MONTH_OF}"
+)
+PART_OF_YEAR = f"{_EARLY}|{_MIDDLE}|{_LATE}|half-of"
+"""A pattern of words before a year: which part of it is meant."""
+
+_FIRST = "first|1st|erste[nr]?|première|primera|primeira|prima|перв(?:ую|ой|ая)"
+_SECOND = "second|2nd|zweite[nr]?|deuxième|segunda|seconda|втор(?:ую|ой|ая)"
+_THIRD = "third|3rd|dritte[nr]?|troisième|tercera|terceira|terza|трет(?:ью|ьей|ья)"
+_LAST = "last|letzte[nr]?|dernière|última|ultima|последн(?:юю|ей|яя)"
+_WEEK_OF = (
+    "-(?:week-(?:of|in)|woche-(?:of|in|im|des)|недел[юия]|(?:semaine|semana|settimana)(?:-d[ei])?)"
+)
+# A syllable of Korean is a word for a part only where no other syllables than particles follow.
+_KOREAN_END = r"(?=(?:에|에는|에도|의|부터|까지|쯤|경)?(?![가-힣]))"
+_KOREAN_WEEK = rf"번?째?-?주{_KOREAN_END}"
+_PARTS = (
+    _Part(
+        _EARLY,
+        "の?初(?:め|旬|頭)?(?![一二三四五六七八九十版次级級步回夏冬春秋雪稿診心始期])|のはじめ|上旬"
+        f"|-?(?:초순?|상순){_KOREAN_END}",
+        1,
+        10,
+        ("01-01", "04-30"),
+    ),
+    _Part(
+        f"{_MIDDLE}|mi", f"の?半ば|中旬|-?(?:중순|중반){_KOREAN_END}", 11, 20, ("05-01", "08-31")
+    ),
+    _Part(
+        f"{_LATE}|fine",
+        f"[底末](?![部层座线端尾裔特片盘价稿])|下旬|の(?:終|お)わり|-?(?:말|하순){_KOREAN_END}",
+        21,
+        31,
+        ("09-01", "12-31"),
+    ),
+    _Part("first-half-of", f"上半[年月]|の?前半|-?상반기{_KOREAN_END}", 1, 15, ("01-01", "06-30")),
+    _Part(
+        "second-half-of", f"下半[年月]|の?後半|-?하반기{_KOREAN_END}", 16, 31, ("07-01", "12-31")
+    ),
+    _Part(f"(?:{_FIRST}){_WEEK_OF}", f"[の的]?第[一1][周週]目?|-?(?:첫|1){_KOREAN_WEEK}", 1, 7),
+    _Part(f"(?:{_SECOND}){_WEEK_OF}", f"[の的]?第[二2][周週]目?|-?(?:둘|2){_KOREAN_WEEK}", 8, 14),
+    _Part(f"(?:{_THIRD}){_WEEK_OF}", f"[の的]?第[三3][周週]目?|-?(?:셋|3){_KOREAN_WEEK}", 15, 21),
+    _Part(f"(?:{_LAST}){_WEEK_OF}", f"[の的]?最[后後]一?[周週]|-?마지막-?주{_KOREAN_END}", 25, 31),
+)
+_ORDINALS = """
+first erste erstes ersten premier primer primo primeiro первый первого первом i
+second zweites zweite zweiten deuxième segundo secondo второй второго втором ii
+third drittes dritte dritten troisième tercer terzo terceiro третий третьего третьем iii
+fourth viertes vierte vierten quatrième cuarto quarto четвертый четвёртый четвертого четвёртого
+"""
+_ORDINAL_NUMBERS = {
+    name: number
+    for number, names in enumerate(_ORDINALS.strip().split("\n"), 1)
+    for name in names.split()
+} | dict.fromkeys(
+    ("четвертом", "четвёртом", "iv", "last", "letztes", "letzten", "último", "ultimo", "dernier"), 4
+)
+_OF_QUARTERS = ("quart", "trimest", "кварт", "季度", "四半期", "분기")
+_IN_YEAR = r"(?:19|20)\d\d(?!\d)"
+_OF_YEAR = ",?(?:-(?:of|in|de|del|do|des-jahres))?-"
+_NUMBERED = r"[1-4](?:\.|st|nd|rd|th|er|e|ème|º|°|-?(?:й|го|м))?"
+# A quarter of a year by its number; the last one only of a year. Those of a game, of the moon and
+# of a pregnancy are others; "3四半期連続" is three of them in a row.
+_QUARTER = (
+    r"(?<![\w-])(?:im-)?(?!(?:[1-4]|i+v?)\s+(?!кварт))"
+    rf"(?!(?:last|letzte[ns]|[úu]ltimo|dernier)-(?!\w+{_OF_YEAR}{_IN_YEAR}))"
+    rf"(?P<quarter>{'|'.join(_ORDINAL_NUMBERS)}|{_NUMBERED})-?(?:quarter(?![\w-])|quartals?\b|trimestre\b"
+    rf"|квартал[аеу]?\b)(?:{_OF_YEAR}(?P<of>{_IN_YEAR})|(?!-(?:of|in)-(?:the|an?)-(?!year)"
+    r"|-(?:moon|century|mile)|-(?:de|del|di|da)-(?:la-)?(?:embarazo|grossesse|grav|gest)))"
+    rf"|(?:(?P<in>{_IN_YEAR})-?[年년][の的]?-?)?(?<![前续續十\d第])(?<!年度)(?<!年度の)(?!.四半期)"
+    r"[第제]?-?(?P<wide>[1-4一二三四])-?"
+    r"(?:季度(?!假|一次)|四半期(?!連続)|분기(?!-?(?:연속|동안|째|만에|마다)))"
+)
+
+
+def quarters_in(text: str) -> Iterator[Time]:
+    """Where ``text`` names a quarter of a year by an ordinal number; "Q3" is found elsewhere."""
+    lowered = text.lower()
+    if not any(map(lowered.__contains__, _OF_QUARTERS)):
+        return
+    for match in islice(_compiled(_QUARTER).finditer(text), _MOST_QUARTERS):
+        name = (match["quarter"] or match["wide"]).lower()
+        number = _ORDINAL_NUMBERS.get(name) or number_of(name[0])
+        yield Time(*match.span(), quarter_days(number, match["of"] or match["in"] or ""))
+
+
+def quarter_days(number: int, year: str) -> Days:
+    """The days of the quarter of that number (1 to 4) of ``year``; ``""``: of any."""
+    last_month = 3 * number
+    end = monthrange(2023, last_month)[1]
+    return f"{year}-{last_month - 2:02}-01", f"{year}-{last_month:02}-{end}"
+
+
+_MOST_QUARTERS = 8
 _TO = "[-–—]|to|until|till|through|bis|au|al"
 _UNTIL = rf"\s*(?:{_TO}|a)\s*(?:the\s+)?"
 _FROM = r"\b(?:from|between|vom?|zwischen|entre|du|del|dal|desde)\s+(?:the\s+|el\s+|le\s+|dem\s+)?"
 
 
+_WORDS = re.compile(r"[^\W\d_]+")
+_CONNECTING = "of in im des de du di do del d mois mes mês mese monats week woche"
+_HINTS = [tuple({*_WORDS.findall(part.before)} - {*_CONNECTING.split()}) for part in _PARTS]
+"""Beginnings of the words before a month or a year: to compile all patterns takes long."""
+_HINT_WORDS = 5
+
+
 @cache
-def _compiled_parts() -> list[tuple[re.Pattern[str], _Part]]:
-    return [
-        (re.compile(rf"\b(?:{part.words})-$".replace("-", r"[\s-]+"), re.IGNORECASE), part)
-        for part in _PARTS
-    ]
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(in_words(pattern), re.IGNORECASE)
+
+
+def in_words(pattern: str) -> str:
+    """``pattern`` with ``-`` for blanks or hyphens, ``-?`` for these or nothing."""
+    spaces = {"-?": r"[\s-]*", "-": r"[\s-]+"}
+    return re.sub(r"\[[^]]*]|-\??", lambda part: spaces.get(part[0], part[0]), pattern)
+
+
+def _part_about(text: str, start: int, end: int, named_from: int) -> tuple[int, int, _Part] | None:
+    """The part of the month or year named from ``named_from`` to ``end`` that words about it name.
+
+    With the first and the last position of these words and ``start`` to ``end``.
+    """
+    first = max(0, named_from - _BEFORE)
+    words_before = _WORDS.findall(text[first:named_from].lower())[-_HINT_WORDS:]
+    is_asian = text[end : end + 2].strip()[:1] > "\u3000"
+    for part, hints in zip(_PARTS, _HINTS, strict=True):
+        if any(word.startswith(hints) for word in words_before):
+            before = _compiled(rf"\b(?:{part.before})-(?:d['’])?$")
+            if words := before.search(text, first, named_from):
+                return min(start, words.start()), end, part
+        if is_asian and (words := _compiled(part.behind).match(text, end)):
+            return start, words.end(), part
+    return None
 
 
 @cache
@@ -103,6 +227,7 @@ def _last_day_behind() -> re.Pattern[str]:
 
 
 _STARTS_WITH_YEAR = re.compile(r"\d{4}")
+_YEAR = re.compile(r"(?:19|20)\d\d")
 _YEAR_DIGITS = 4
 _MONTH_NAME = re.compile(r"[^\W\d]+\.?(?:,?\s+(?:of\s+|de\s+|del\s+)?\d{4})?$")
 """The name of a month at the end of a text, with its year where that is named."""
@@ -142,24 +267,26 @@ def _day_of_same_month(day: str, number: str) -> str:
 
 
 def _part_of_year(time: Time, text: str) -> Time:
-    year = time.days[0][:_YEAR_DIGITS]
-    for pattern, part in _compiled_parts():
-        if part.of_year and pattern.search(text, time.start, time.end - _YEAR_DIGITS):
-            first, last = part.of_year
-            return time._replace(days=(f"{year}-{first}", f"{year}-{last}"))
-    return time
+    year = _YEAR.search(text, time.start)
+    found = _part_about(text, time.start, time.end, year.start() if year else time.start)
+    if found is None or found[2].of_year is None:
+        return time
+    start, end, part = found
+    first, last = (f"{time.days[0][:_YEAR_DIGITS]}-{day}" for day in part.of_year or ())
+    return time._replace(start=start, end=end, days=(first, last))
 
 
 def _part_of_month(time: Time, text: str) -> Time:
     first, last = time.days
     name = _MONTH_NAME.search(text[time.start : time.end])
-    name_start = time.start + name.start() if name else time.start
-    for pattern, part in _compiled_parts():
-        if words := pattern.search(text, max(0, name_start - _BEFORE), name_start):
-            last_day = min(f"{part.last:02}", last[-2:])
-            days = f"{first[:-2]}{part.first:02}", f"{last[:-2]}{last_day}"
-            return time._replace(start=min(time.start, words.start()), days=days)
-    return time
+    named_from = time.start + name.start() if name else time.start
+    found = _part_about(text, time.start, time.end, named_from)
+    if found is None:
+        return time
+    start, end, part = found
+    last_day = min(f"{part.last:02}", last[-2:])
+    days = f"{first[:-2]}{part.first:02}", f"{last[:-2]}{last_day}"
+    return time._replace(start=start, end=end, days=days)
 
 
 def fit_together(times: list[Time], text: str) -> list[Time]:
@@ -172,16 +299,35 @@ def fit_together(times: list[Time], text: str) -> list[Time]:
     times = _longest([_weekday_of_week(time, text, times) for time in times])
     for inner, outer in permutations(times, 2):
         words = re.findall(r"\w+", text[inner.start : inner.end].lower())
-        has_weekday = not WEEKDAYS.keys().isdisjoint(words)
+        has_weekday = not WEEKDAYS.keys().isdisjoint(words) or _is_asian_weekday(inner, text)
+        if has_weekday and outer.days[0] == outer.days[1] and _are_one_day(inner, outer, text):
+            start, end = min(inner.start, outer.start), max(inner.end, outer.end)
+            whole = outer._replace(start=start, end=end)
+            return [whole if time == outer else time for time in times if time != inner]
         if days := _days_within(inner.days, outer.days, weekday=has_weekday):
             both = inner, outer
             return [time._replace(days=days) if time in both else time for time in times]
     return times
 
 
+def _are_one_day(weekday: Time, day: Time, text: str) -> bool:
+    """Whether a ``day`` of the calendar stands beside its ``weekday``: "mardi 3 mars"."""
+    gap = text[weekday.end : day.start] or text[day.end : weekday.start]
+    digits = re.search(r"\d", text[day.start : day.end])
+    return digits is not None and re.fullmatch(_BETWEEN_ONE_DAY, gap) is not None
+
+
+_BETWEEN_ONE_DAY = r"[\s,，、（(]*(?:(?:the|den|dem|le|il|el|d[ií]a)\s+)?"
+
+
+def _is_asian_weekday(time: Time, text: str) -> bool:
+    bare = _compiled(rf"[の\s]*(?:{BARE_WEEKDAY})")
+    return bare.fullmatch(text, time.start, time.end) is not None
+
+
 @cache
 def _to_weekday() -> re.Pattern[str]:
-    spanish = r"\s+a\s+(?=[lmjvsd]\w+s\b|s[áa]bado|dom)"  # an English "a" is none
+    spanish = r"\s+a\s+(?=[lmjvsdg]\w+(?:s|dì)\b|s[áa]ba[dt]o|dom)"  # an English "a" is none
     return re.compile(rf"(?:\s*(?:{_TO})\s*|{spanish})({'|'.join(WEEKDAYS)})\b", re.IGNORECASE)
 
 
@@ -196,7 +342,7 @@ def _until_weekday(time: Time, text: str) -> Time:
 
 
 _WORD_BEHIND = re.compile(r"\s*,?\s*(?:on\s+|am\s+)?(?P<word>[^\W\d_]+)")
-_WORD_BEFORE = re.compile(r"\b(?P<word>[^\W\d_]+)\s+(?:of\s+)?$")
+_WORD_BEFORE = re.compile(r"\b(?P<word>[^\W\d_]+)(?:-feira)?\s+(?:(?:of|de|da|della)\s+)?$")
 _A_MONDAY = date(2024, 1, 1)
 
 

@@ -24,8 +24,17 @@ from itertools import islice
 from string import digits
 from typing import TYPE_CHECKING
 
-from commonplace.text.dates import ALSO_IN_NOTES, QUERY_ONLY, RELATIVE, seen_from
-from commonplace.text.day_spans import Time, fit_to_words, fit_together, is_yearly
+from commonplace.text.dates import ALSO_IN_NOTES, QUERY_ONLY, RELATIVE, number_of, seen_from
+from commonplace.text.day_spans import (
+    PART_OF_YEAR,
+    Time,
+    fit_to_words,
+    fit_together,
+    in_words,
+    is_yearly,
+    quarter_days,
+    quarters_in,
+)
 from commonplace.text.day_words import BARE_WEEKDAY, WEEKDAYS
 from commonplace.text.languages import SEEN
 from commonplace.text.questions import STOP_WORDS
@@ -77,11 +86,11 @@ _WITHIN = (
     "in|during|since|until|early|late|mid|im|en|em|nel|début|fin|mi|depuis|avant|desde|hasta"
     "|anfang|mitte|ende|seit|bis|ab|в"
 )
-_MONTH_BEFORE = rf"(?P<before>{_WITHIN}|of|by|last|this|next|mois\s+de)"
-_YEAR_BEFORE = (
-    r"in|during|im\s+jahre?|en|em|nel|в|early|late|mid|(?:beginning|start|middle|end)\s+of|anfang"
-    r"|mitte|ende|début|fin|(?:principios|mediados|finales)\s+de|inizio|metà|early\s+in"
+_MONTH_BEFORE = (
+    rf"(?P<before>{_WITHIN}|of|by|last|this|next|mois\s+de"
+    r"|(?:principios|comienzos|inicios|mediados|fines|finales|final|fin)\s+de)"
 )
+_YEAR_BEFORE = in_words(f"in|during|im-jahre?|en|em|nel|в|{PART_OF_YEAR}")
 # What may stand before "3 may" where that is a day.
 _ON = re.compile(
     r"\b(?:on|of|since|until|till|by|before|after|from|am|vom|bis|seit|le|du|au|el|del|al|il)\s+$",
@@ -97,6 +106,7 @@ _GERMAN = re.compile(
 )
 
 
+_SURNAMES = {"sabato", "domenica"}
 _NAMED_WEEKDAY = re.compile(  # as headings have them, beside WEEKDAYS
     rf"mon|tues?|wed|thu(?:rs)?|fri|sat|sun|среда|пятница|суббота|{BARE_WEEKDAY}"
     "|[月火水木金土日월화수목금토일]"
@@ -128,9 +138,12 @@ def times_of(text: str, today: Callable[[], date], *, asked: bool = False) -> li
 def _times_of_calendar(text: str, today: Callable[[], date], *, asked: bool) -> Iterator[Time]:
     lowered = text.lower()
     months = tuple(name for name in (*_NUMBERS, *_THAI) if not asked or name in lowered)
-    for match in islice(_calendar_pattern(months).finditer(text), _MAX_MATCHES):
+    years = not asked or "19" in lowered or "20" in lowered
+    pattern = _calendar_pattern(months, years=years, asian=not (asked and text.isascii()))
+    for match in islice(pattern.finditer(text), _MAX_MATCHES):
         if days := _days_of_match(match):
             yield Time(*match.span(), _in_year(match, days, today))
+    yield from quarters_in(text)
 
 
 def _in_year(match: re.Match[str], days: Days, today: Callable[[], date]) -> Days:
@@ -175,7 +188,10 @@ def _times_seen_from(today: Callable[[], date], text: str, *, asked: bool) -> It
         words = match["time"].lower()
         if words == "hier" and _GERMAN.search(lowered):
             continue
-        if days := seen_from(today(), words):
+        if words in _SURNAMES and match["time"][0].isupper():
+            continue
+        possible = [name for name in names if _may_have(name, words)]
+        if days := seen_from(today(), words, possible):
             first, last = days
             if words.startswith(_SINCE_A_DAY) or _SINCE.search(text, 0, match.start()):
                 last = max(last, today())
@@ -190,24 +206,23 @@ def _times_seen_from(today: Callable[[], date], text: str, *, asked: bool) -> It
 def _days_of_match(match: re.Match[str]) -> Days | None:
     """The days of a match of :func:`_calendar_pattern`; ``None``: no calendar has them."""
     groups = {name.rstrip(digits): value for name, value in match.groupdict().items() if value}
-    year, day = groups.get("year", ""), groups.get("day")
+    year, day = groups.get("year", "").translate(_HAN_YEAR), groups.get("day")
     if year.startswith("25"):
         year = f"{int(year) - _BUDDHIST}"
     if quarter := groups.get("quarter"):
-        last_month = 3 * int(quarter)
-        end = monthrange(2023, last_month)[1]
-        return f"{year}-{last_month - 2:02}-01", f"{year}-{last_month:02}-{end}"
+        return quarter_days(int(quarter), year)
     if "month" not in groups:
         return f"{year}-01-01", f"{year}-12-31"
     name = groups["month"].lower()
-    month = int(name) if name.isdigit() else _NUMBERS.get(name) or _THAI.get(name, 0)
-    if not 1 <= month <= 12 or not (year or name.isdigit() or _is_month(match, groups)):
+    is_number = name.isdigit() or name[0] in _HAN_MONTH
+    month = number_of(name) if is_number else _NUMBERS.get(name) or _THAI.get(name, 0)
+    if not 1 <= month <= 12 or not (year or is_number or _is_month(match, groups)):
         return None
     end = monthrange(int(year) if year else 2024, month)[1]
     if day is None:
         return f"{year}-{month:02}-01", f"{year}-{month:02}-{end}"
-    only = f"{year}-{month:02}-{int(day):02}"
-    return (only, only) if 1 <= int(day) <= end else None
+    only = f"{year}-{month:02}-{number_of(day):02}"
+    return (only, only) if 1 <= number_of(day) <= end else None
 
 
 def _is_month(match: re.Match[str], groups: dict[str, str]) -> bool:
@@ -231,14 +246,23 @@ def without(text: str, times: Iterable[Time]) -> str:
     return text
 
 
+_HAN = "一二三四五六七八九"
+_HAN_MONTH, _HAN_DAY = f"十[一二]?|[{_HAN}]", f"[二三]?十[{_HAN}]?|[{_HAN}]"
+_HAN_YEAR = str.maketrans(f"〇零○{_HAN}", "000123456789")
+# Months of the moon, years of other eras, "once a month", and what is called by a month.
+_NO_HAN_MONTH = rf"(?<![\d{_HAN}十〇零百千万几幾数數个個历曆暦])(?<![{_HAN}十元]年)"
+_NOT_BEHIND_HAN_MONTH = (
+    f"(?!初?[{_HAN}十廿]|[间間余餘ぶ前后後天花河雨病半兔党黨]|革命|[怀懷]胎|に[一1]|さん)"
+)
 _NONE = "(?!)"
 """A pattern that nothing matches."""
 
 
 @lru_cache(maxsize=128)
-def _calendar_pattern(months: tuple[str, ...]) -> re.Pattern[str]:
+def _calendar_pattern(months: tuple[str, ...], *, years: bool, asian: bool) -> re.Pattern[str]:
     """Times of the calendar in a text that names these ``months``: to compile all takes long.
 
+    ``years`` says whether it may name a year, ``asian`` a time in a script of Asia.
     The group ``before`` is a word before a month, ``nth`` the end of an ordinal number. ``year``,
     ``quarter``, ``month`` and ``day`` have a number behind their names.
     """
@@ -253,38 +277,49 @@ def _calendar_pattern(months: tuple[str, ...]) -> re.Pattern[str]:
     name, unambiguous_name = named(names), named(names - AMBIGUOUS)
     year, day = r"(?P<year{0}>(?:19|20)\d\d)(?!\d)", r"(?P<day{0}>\d\d?)(?!\d)"
     month, quarter = r"(?P<month{0}>\d\d?)", r"(?P<quarter{0}>[1-4])"
+    han_year = rf"(?P<year{{0}}>(?:19|20)\d\d|[一二][〇零○九][〇零○{_HAN}]{{{{2}}}})"
+    han_month, han_day = f"(?P<month{{0}}>{_HAN_MONTH})", f"(?P<day{{0}}>{_HAN_DAY})"
     nth, of = r"(?P<nth>st|nd|rd|th|\.)", r"(?:\s+(?:of|de|del))?"
     thai_year = r"\s*(?:พ\.?ศ\.?|ค\.?ศ\.?|ปี)?\s*(?P<year{0}>(?:19|20|25)\d\d)(?!\d)"
     dayless = r"(?!\s+\d\d?(?!\d))"
-    forms = (
+    forms: tuple[str, ...] = (
         rf"(?<!\d){year}-{month}(?:-{day})?(?![\d-])",
-        rf"(?<!\d){year}\s*[年년]\s*{month}\s*[月월](?:\s*{day}\s*[日号號일])?",
-        rf"(?<!\d){month}\s*[月월](?:\s*{day}\s*[日号號일])?",
-        rf"(?<![\w.]){day}{nth}?{of}\s+{name}(?:,?{of}\s+{year})?",
+        rf"(?<![\w.])(?:d[ií]a\s+)?{day}{nth}?{of}\s+{name}(?:,?{of}\s+{year})?",
         rf"\b{name}\s+{day}(?:st|nd|rd|th)?(?:,?\s+{year})?",
         rf"\b{name},?{of}\s+{year}",
         rf"\b{_MONTH_BEFORE}[\s-]+{name}{dayless}(?:,?{of}\s+{year})?",
         rf"\b{unambiguous_name}",
         rf"(?<![\w./-]){year}/{month}/{day}(?![\w/-])",
         rf"(?<![\w.]){day}\.\s?{month}\.\s?{year}(?![\w-]|\.\d)",
-        rf"\bq{quarter}(?:[\s-]+{year})?\b",
+        rf"(?<![a-z0-9_])q{quarter}(?:(?:[\s/-]+|{of}\s+){year})?(?![a-z0-9_])",
         rf"(?<!\d){year}-?q{quarter}\b",
         rf"\b(?:am|vom|zum|bis|seit|den|dem|der)\s+{day}\.\s?{month}\.(?!\d)",
         rf"\b{name}(?=\s+(?:of\s+)?(?:last|this|next)\s+year\b)",
-        rf"(?<![\d.,/-]){day}\s*(?P<month{{0}}>{thai})\.?(?:{thai_year})?",
-        rf"(?P<month{{0}}>{thai})\.?{thai_year}",
-        rf"(?P<month{{0}}>{thai_in_full})",
-        # "in 2000 steps" is no year.
-        rf"\b(?:{_YEAR_BEFORE})[\s-]+{year}(?!['’]?s\b)(?![\w/.:-]*\d)(?!\s+(?!was|is|has|does)[a-z]*s\b)",
-        rf"(?<!\d){year}\s*[年년](?!\s*\d)",
     )
+    if years:
+        # "in 2000 steps" is no year.
+        steps = r"(?!['’]?s\b)(?![\w/.:-]*\d)(?!\s+(?!was|is|has|does)[a-z]*s\b)"
+        forms += (
+            rf"\b(?:{_YEAR_BEFORE})[\s-]+{year}{steps}",
+            rf"(?<!\d){year}\s*(?:[年년](?!\s*\d)|год[ау]?\b)",
+        )
+    if asian:
+        forms += (
+            rf"(?<!\d){year}\s*[年년]\s*{month}\s*[月월](?:\s*{day}\s*[日号號일])?",
+            rf"(?<!\d){month}\s*[月월](?:\s*{day}\s*[日号號일])?",
+            rf"{han_year}年{han_month}月(?:{han_day}[日号號])?",
+            rf"{_NO_HAN_MONTH}{han_month}月(?:{han_day}[日号號]|{_NOT_BEHIND_HAN_MONTH})",
+            rf"(?<![\d.,/-]){day}\s*(?P<month{{0}}>{thai})\.?(?:{thai_year})?",
+            rf"(?P<month{{0}}>{thai})\.?{thai_year}",
+            rf"(?P<month{{0}}>{thai_in_full})",
+        )
     # A group's name may stand once in a pattern: the number of its form makes it another.
     numbered = "|".join(form.format(number) for number, form in enumerate(forms))
     return re.compile(numbered, re.IGNORECASE)
 
 
 _UNSPACED = re.compile("[\u0e00-\u0e7f\u3000-\ud7ff]")
-_SINCE_A_DAY = ("since ", "seit ", "depuis ", "desde ")
+_SINCE_A_DAY = ("since ", "seit ", "depuis ", "desde ", "da ", "с ")
 _SINCE = re.compile(r"\b(?:since|seit|depuis|desde)\s+$", re.IGNORECASE)
 _A_MONTH = timedelta(31)
 """Notes, too, name what is longer as it is seen from their day: "the trip last year"."""
@@ -347,7 +382,6 @@ def _unspaced(names: Iterable[str]) -> str:
 
 def _patterns(names: Iterable[str], *, unspaced: bool) -> Iterator[str]:
     """The patterns of ``names`` in scripts without spaces, or else of the others."""
-    spaces = {"-?": r"[\s-]*", "-": r"[\s-]+"}
     for name in names:
         if (_UNSPACED.search(name) is not None) == unspaced:
-            yield re.sub(r"\[[^]]*]|-\??", lambda part: spaces.get(part[0], part[0]), name)
+            yield in_words(name)

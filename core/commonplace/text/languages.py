@@ -249,17 +249,17 @@ jän ener genn magg giug lugl ago ott янв фев мар апр май мая 
 _SEEN_LISTED = """
 day tomorrow night morning week month quarter year last past q1 q2 q3 q4 heute gestern morgen
 woche monat jahr tage einem_tag ntag nstag rstag eitag mstag nabend mittwoch hier aujourd soir
-matin midi nuit nacht mois trimestre année jours _ans il_y_a ndi rdi credi eudi medi manche ayer
-antier hoy esta_ mañana semana _mes año días lunes miérc jueves viernes sábad oggi ieri domani
-mattina stasera mese mesi anno anni giorn edì sabato ontem hoje manhã mês ano dias segunda terça
-quarta quinta sexta вчера завтра недел месяц год лет дней дня день понед вторн сред четв пятн
-суббот воскр 年 月 周 週 星期 天 日 礼拜 禮拜 晚 晩 早 夜 朝 曜 季度 きょう けさ きのう ゆうべ
-おとと あした あさって 오늘 어제 그저께 그제 그끄저께 모레 밤 주 달 해 년 일 전 วัน เมื่อ สัปดาห์
-เดือน ปี พรุ่ง ago demain semain settim _kw finde выходн квартал 분기 四半期 금주 upcoming
-coming_up anstehend bevorsteh venir próxim prossim 即将 今後 다가 spring summer autumn in_fall
-the_fall last_fall this_fall fall_20 winter frühling frühjahr sommer herbst printemps _été l'été
-automne hiver primavera verano otoño invierno estate autunno inverno verão outono весной осенью
-зимой 봄에 여름에 가을에 겨울에
+matin midi nuit nacht mois trimestre année jours _ans 'an_ ’an_ il_y_a ndi rdi credi eudi medi
+manche ayer antier hoy esta_ mañana semana _mes año días lunes miérc jueves viernes sábad oggi
+ieri domani mattina stasera mese mesi anno anni giorn edì sabato ontem hoje manhã mês ano dias
+segunda terça quarta quinta sexta вчера завтра недел месяц год лет дней дня день понед вторн сред
+четв пятн суббот воскр 年 月 周 週 星期 天 日 礼拜 禮拜 晚 晩 早 夜 朝 曜 季度 きょう けさ きのう
+ゆうべ おとと あした あさって 오늘 어제 그저께 그제 그끄저께 모레 밤 주 달 해 년 일 전 วัน เมื่อ
+สัปดาห์ เดือน ปี พรุ่ง ago demain semain settim _kw finde выходн квартал 분기 四半期 금주
+upcoming coming_up anstehend bevorsteh venir próxim prossim 即将 今後 다가 spring summer autumn
+in_fall the_fall last_fall this_fall fall_20 winter frühling frühjahr sommer herbst printemps
+_été l'été automne hiver primavera verano otoño invierno estate autunno inverno verão outono
+весной осенью зимой 봄에 여름에 가을에 겨울에
 """
 SEEN = [time.replace("_", " ") for time in _SEEN_LISTED.split()]
 _BEFORE_A_DATE_LISTED = """

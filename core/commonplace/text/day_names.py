@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from commonplace.text.day_spans import Days
 
 _WEEK = 7
+_HALF_A_YEAR = timedelta(183)
+_YEAR = 8
+"""Characters behind a date in which its year stands."""
 _MONTH = 31
 """Days of a time that is named as a whole; of a longer one too much is named."""
 
@@ -30,14 +33,20 @@ class DayNames:
     """Whether a text names a day of one of ``days``, the times of a query of a month at the most.
 
     A month is named by its name, days and weeks by their days; where days are yet to come, as
-    ``coming`` says, the last of ``days`` by weekdays, too, in texts before: "Sunday: market".
+    ``coming`` says, the last of ``days`` by weekdays, too, in texts before: "Sunday: market". A
+    date without a year is that nearest to the day of its text: "in November" of September 2025 is
+    not November 2026.
     """
 
     def __init__(self, days: Sequence[Days], *, coming: bool = False) -> None:
         self._spans = [dates_of(span) for span in days if not is_yearly(span[0])]
         self._coming = max(self._spans, default=None) if coming else None
         self._spelled = [
-            (hints, re.compile("|".join(patterns)))
+            (
+                None if is_yearly(span[0]) else dates_of(span)[0],
+                hints,
+                re.compile("|".join(patterns)),
+            )
             for span in days
             for hints, patterns in _spelled(span)
         ]
@@ -45,14 +54,29 @@ class DayNames:
     def __call__(self, text: str, day: str | None) -> bool:
         """``text``, of ``day`` (ISO) where it has one: words as "tomorrow" are seen from there."""
         lowered = text.lower()
-        for hints, spelled in self._spelled:
-            if any(map(lowered.__contains__, hints)) and spelled.search(lowered):
+        for first, hints, spelled in self._spelled:
+            if any(map(lowered.__contains__, hints)) and any(
+                _is_near(first, day) or _has_year(match, first)
+                for match in spelled.finditer(lowered)
+            ):
                 return True
         return day is not None and any(
             pattern.search(text) is not None
             for span in self._spans
             if (pattern := _relative(span, day, coming=span == self._coming)) is not None
         )
+
+
+def _is_near(first: date | None, day: str | None) -> bool:
+    """Whether a date without a year in a text of ``day`` may be in the year of ``first``."""
+    if first is None or day is None:
+        return True
+    return abs(first - date.fromisoformat(day)) <= _HALF_A_YEAR
+
+
+def _has_year(match: re.Match[str], first: date | None) -> bool:
+    """Whether a year stands in a date or behind it: patterns match none of another year."""
+    return first is None or str(first.year) in match.string[match.start() : match.end() + _YEAR]
 
 
 def spelled_out(days: Sequence[Days]) -> str:

@@ -365,10 +365,12 @@ _SPRING, _FALL = "spring", "fall"
 _CLEAR_SEASON = _LATIN_SEASON.replace(f"{_SPRING}|", "").replace(f"{_FALL}|", "")
 # The last one that has begun, or that of a year: (season), or (season, year). "In spring boot" is
 # no time.
+_OF_YEAR = r"-(?:of-|de-|del-)?((?:19|20)\d\d)"
 SEASON = rf"""
-{_IN}-(?:the-|la-|el-|l['’])?{_CLEAR_SEASON} (?:in|this|during|over|since)-the-({_SPRING}|{_FALL})
-(?:in|this|during|since)-({_SPRING}|{_FALL})(?!-[a-z])
-{_LATIN_SEASON}-(?:of-|de-|del-)?((?:19|20)\d\d)
+{_IN}-(?:the-|la-|el-|l['’])?{_CLEAR_SEASON}(?:{_OF_YEAR})?
+(?:in|this|during|over|since)-the-({_SPRING}|{_FALL})(?:{_OF_YEAR})?
+(?:in|this|during|since)-({_SPRING}|{_FALL})(?:{_OF_YEAR}|(?!-[a-z]))
+{_LATIN_SEASON}{_OF_YEAR}
 (весной|летом|осенью|зимой) (春天|夏天|秋天|冬天|봄에|여름에|가을에|겨울에)
 """
 # The last one that is over.

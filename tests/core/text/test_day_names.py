@@ -77,6 +77,16 @@ def test_words_seen_from_the_day_of_a_text_name_days() -> None:
     assert not DayNames((SATURDAY,))("too many meetings on Saturday", "2026-11-24")
 
 
+def test_a_date_without_a_year_is_the_nearest_to_the_day_of_its_text() -> None:
+    november = DayNames((("2026-11-01", "2026-11-30"),))
+    assert not november("Cy is on call from November", "2025-09-01")
+    assert november("Cy is on call from November", "2026-09-01")
+    assert november("the move is in November 2026", "2025-09-01")
+    assert november("Cy is on call in November", None)
+    assert not DayNames((SATURDAY,))("party on 28 November", "2025-11-20")
+    assert DayNames((SATURDAY,))("party on 28 November 2026", "2025-11-20")
+
+
 def test_a_week_is_named_by_its_days_and_a_month_by_its_name() -> None:
     week = DayNames((NEXT_WEEK,), coming=True)
     assert week("the demo is next Thursday", "2026-11-26")

@@ -530,8 +530,8 @@ def test_wrappers_that_hang_each_take_a_share_of_what_is_left() -> None:
         given.append(timeout)
         return ANSWER
 
-    deadline = Deadline.after(1.0)
-    assert len(host.around_search("ant", search, 1.0).notes) == 6
+    deadline = Deadline.after(2.0)
+    assert len(host.around_search("ant", search, 2.0).notes) == 6
     assert deadline.remaining() > 0
     assert given[0] > 0
     come_back.set()

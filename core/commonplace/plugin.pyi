@@ -241,7 +241,6 @@ from commonplace.text.analyse import Analyser as Analyser
 from commonplace.text.analyse import make_analyser as make_analyser
 from commonplace.text.day_spans import is_yearly as is_yearly
 from commonplace.text.days import is_only_a_time as is_only_a_time
-from commonplace.text.days import may_be_seen_from_today as may_be_seen_from_today
 from commonplace.text.days import times_of as times_of
 from commonplace.text.facts import NUMBER as NUMBER
 from commonplace.text.facts import NoteLine as NoteLine
@@ -256,6 +255,7 @@ from commonplace.text.facts import superseded_in as superseded_in
 from commonplace.text.facts import value_of as value_of
 from commonplace.text.facts import without_aside as without_aside
 from commonplace.text.languages import MARKS as MARKS
+from commonplace.text.languages import may_be_seen_from_today as may_be_seen_from_today
 from commonplace.text.notes import note_facts as note_facts
 from commonplace.text.query import parse_query as parse_query
 from commonplace.text.questions import STOP_WORDS as STOP_WORDS

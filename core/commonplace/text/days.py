@@ -36,7 +36,6 @@ from commonplace.text.day_spans import (
     quarters_in,
 )
 from commonplace.text.day_words import BARE_WEEKDAY, WEEKDAYS
-from commonplace.text.languages import SEEN
 from commonplace.text.questions import STOP_WORDS
 
 if TYPE_CHECKING:
@@ -46,8 +45,7 @@ if TYPE_CHECKING:
 
 
 _MAX_TIMES, _MAX_MATCHES = 8, 40  # that a text names; of the calendar, before they are checked
-_LONGEST = 1_000
-"""Characters of a text in which times seen from today are searched for."""
+_LONGEST = 1_000  # characters of a text in which times seen from today are searched for
 
 # By month, in English, German, French, Spanish, Italian, Portuguese and Russian.
 _MONTHS = """
@@ -119,17 +117,13 @@ def named_days(text: str, today: Callable[[], date]) -> tuple[Days, ...]:
     return days_of_times(times_of(text, today))
 
 
-def may_be_seen_from_today(text: str) -> bool:
-    """Whether ``text`` may name a time such as "last week": false positives are rare."""
-    return any(map(f" {text.lower()}".__contains__, SEEN))
-
-
 def times_of(text: str, today: Callable[[], date], *, asked: bool = False) -> list[Time]:
     """Where ``text`` names times: first those of the calendar, then those seen from today.
 
     Of a query (``asked``), "in two days" and "upcoming" are times as well.
     """
-    times = [fit_to_words(time, text) for time in _times_of_calendar(text, today, asked=asked)]
+    calendar = _times_of_calendar(text, today, asked=asked)
+    times = [_from_month(fit_to_words(time, text), text) for time in calendar]
     if len(text) <= _LONGEST:
         times += _times_seen_from(today, text, asked=asked)
     return fit_together(times, text) if times else times
@@ -144,6 +138,25 @@ def _times_of_calendar(text: str, today: Callable[[], date], *, asked: bool) -> 
         if days := _days_of_match(match):
             yield Time(*match.span(), _in_year(match, days, today))
     yield from quarters_in(text)
+
+
+def _from_month(time: Time, text: str) -> Time:
+    """``time``, if it is a month of a year, with those from one before: "March to" May 2025."""
+    first, last = time.days
+    is_month = not is_yearly(first) and first < last and first[:-2] == last[:-2]
+    months = _two_months().search(text, max(0, time.start - 20), time.end) if is_month else None
+    if months is None or not months.start() < time.start <= months.end():
+        return time
+    number = _NUMBERS[months[1].lower()]
+    year = int(first[:4]) - (number > int(first[5:7]))
+    return time._replace(start=months.start(), days=(f"{year}-{number:02}-01", last))
+
+
+@cache
+def _two_months() -> re.Pattern[str]:
+    joined = r"(?:\s*[-–/]\s*|\s+(?:to|till|until|through|and|bis|und|à|au|a|y|e|et|ao|по)\s+)"
+    name = f"({'|'.join(_NUMBERS)})"
+    return re.compile(rf"\b{name}\b\.?{joined}(?={name}\b)", re.IGNORECASE)
 
 
 def _in_year(match: re.Match[str], days: Days, today: Callable[[], date]) -> Days:

@@ -270,6 +270,11 @@ _BEFORE_A_DATE = [word.replace("_", " ") for word in _BEFORE_A_DATE_LISTED.split
 _TIMES = [*_MONTHS_LISTED.split(), *SEEN]
 
 
+def may_be_seen_from_today(text: str) -> bool:
+    """Whether ``text`` may name a time such as "last week": false positives are rare."""
+    return any(map(f" {text.lower()}".__contains__, SEEN))
+
+
 def may_name_days(text: str) -> bool:
     """Whether a query may name a time; where it is sure not to, a module need not be imported."""
     lowered = f" {text.lower()}"

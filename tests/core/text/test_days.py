@@ -9,8 +9,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from commonplace.text.dates import RELATIVE, days_of
-from commonplace.text.days import is_only_a_time, may_be_seen_from_today, named_days
-from commonplace.text.languages import may_name_days
+from commonplace.text.days import is_only_a_time, named_days
+from commonplace.text.languages import may_be_seen_from_today, may_name_days
 
 if TYPE_CHECKING:
     from commonplace.text.day_spans import Days
@@ -276,6 +276,10 @@ def test_other_meanings_of_such_words_are_no_times(text: str) -> None:
         ("in the fall of 2024", ("2024-09-01", "2024-11-30")),
         ("in spring 2024", ("2024-03-01", "2024-05-31")),
         ("im Herbst 2024", ("2024-09-01", "2024-11-30")),
+        ("between March and May 2025", ("2025-03-01", "2025-05-31")),
+        ("January-March 2026", ("2026-01-01", "2026-03-31")),
+        ("November to January 2026", ("2025-11-01", "2026-01-31")),
+        ("Mai bis Juli 2025", ("2025-05-01", "2025-07-31")),
         ("spring 2019 roadmap", ("2019-03-01", "2019-05-31")),
         ("winter 2025", ("2025-12-01", "2026-02-28")),
         ("im Sommer", ("2026-06-01", "2026-08-31")),

@@ -41,7 +41,9 @@ def test_there_is_something_to_guard(sources: list[Path], plugins: dict[str, Pat
 def test_every_module_starts_with_a_docstring(
     sources: list[Path], outline: Callable[[Path], Outline], root: Path
 ) -> None:
-    silent = [str(file.relative_to(root)) for file in sources if not outline(file).docstring.strip()]
+    silent = [
+        str(file.relative_to(root)) for file in sources if not outline(file).docstring.strip()
+    ]
     assert silent == []
 
 

@@ -178,9 +178,8 @@ def test_folders_and_notes_that_cannot_be_read_are_named(
         assert f"note: {name} could not be read: Permission denied\n" in ran.err
         assert "note: memory/projects" in ran.err
     assert "MEMORY.md cannot be read: Permission denied" in refused
-    sandbox.run_here(
-        "index"
-    ).went_well()  # a search waits for this as long as a busy machine allows
+    # A search waits for this as long as a busy machine allows.
+    sandbox.run_here("index").went_well()
     assert "otter.md" in sandbox.run_here("search", "otter").went_well()
 
 

@@ -49,8 +49,14 @@ def pytest_configure(config: pytest.Config) -> None:
                 compile_dir(root / folder, quiet=2)
 
 
+def pytest_sessionstart() -> None:
+    """Collect tests without the garbage collector: nearly all that is made then stays."""
+    gc.disable()
+
+
 def pytest_collection_finish() -> None:
     """Spare the garbage collector the walk over ten thousand collected tests."""
+    gc.enable()
     gc.collect()
     gc.freeze()
 

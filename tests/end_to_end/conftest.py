@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import importlib.util
+import io
 import os
 import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
+from unittest.mock import patch
 
 import pytest
+
+from commonplace.cli import main
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -127,6 +132,17 @@ class Sandbox:
         process = self.start(*arguments, program=program, **env)
         out, err = process.communicate()
         return Ran(process.returncode, out, err)
+
+    def run_here(self, *arguments: str) -> Ran:
+        """The same in this process, for tests in which nothing depends on a process of its own."""
+        out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", newline="") for _ in range(2))
+        command = [*arguments, "--workspace", str(self.workspace)]
+        environment = patch.dict(os.environ, self.env, clear=True)
+        with environment, redirect_stdout(out), redirect_stderr(err):
+            code = main(command)
+        for stream in (out, err):
+            stream.seek(0)
+        return Ran(code, out.read(), err.read())
 
 
 @pytest.fixture

@@ -64,7 +64,7 @@ def test_a_workspace_that_is_missing(sandbox: Sandbox, command: tuple[str, ...])
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
 def test_a_file_in_place_of_a_workspace(sandbox: Sandbox, command: tuple[str, ...]) -> None:
     folder, sandbox.workspace = sandbox.workspace, sandbox.workspace / "MEMORY.md"
-    said = sandbox.run(*command).failed_well()
+    said = sandbox.run_here(*command).failed_well()
     assert "is not a folder" in said
     assert "--workspace" in said
     sandbox.workspace = folder
@@ -74,7 +74,7 @@ def test_an_empty_workspace_says_what_to_write(sandbox: Sandbox) -> None:
     folder, sandbox.workspace = sandbox.workspace, sandbox.root / "empty"
     sandbox.workspace.mkdir()
     for command in ("index", "search"):
-        ran = sandbox.run(command, *(["walrus"] if command == "search" else []))
+        ran = sandbox.run_here(command, *(["walrus"] if command == "search" else []))
         ran.went_well()
         assert "write MEMORY.md or memory/*.md" in ran.err
         assert "disk" not in ran.err
@@ -83,21 +83,21 @@ def test_an_empty_workspace_says_what_to_write(sandbox: Sandbox) -> None:
 
 
 def test_a_workspace_that_is_empty_all_at_once_forgets_nothing(sandbox: Sandbox) -> None:
-    sandbox.run("index").went_well()
+    sandbox.run_here("index").went_well()
     folder = sandbox.workspace.rename(sandbox.root / "unmounted")
     sandbox.workspace.mkdir()
     for command, code in ((("search", "walrus"), 1), (("index",), 3)):
-        ran = sandbox.run(*command)
+        ran = sandbox.run_here(*command)
         assert ran.code == code
         assert "2026-10-03.md" not in ran.out
         assert "its disk may not be mounted" in ran.err
         assert "no notes yet" not in ran.err
     sandbox.workspace.rmdir()
     folder.rename(sandbox.workspace)
-    again = sandbox.run("search", "walrus")
+    again = sandbox.run_here("search", "walrus")
     assert "2026-10-03.md" in again.went_well()
     assert again.err == ""
-    assert "3 unchanged; 0 chunks" in sandbox.run("index").went_well()
+    assert "3 unchanged; 0 chunks" in sandbox.run_here("index").went_well()
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
@@ -156,7 +156,7 @@ def test_an_answer_names_a_few_notes_that_cannot_be_read_and_index_all(
             path.unlink()
     assert index.err.count("could not be read: Permission denied") == 12
     assert search.err.count("could not be read: Permission denied") == 5
-    sandbox.run("index").went_well()
+    sandbox.run_here("index").went_well()
 
 
 def test_folders_and_notes_that_cannot_be_read_are_named(
@@ -178,8 +178,9 @@ def test_folders_and_notes_that_cannot_be_read_are_named(
         assert f"note: {name} could not be read: Permission denied\n" in ran.err
         assert "note: memory/projects" in ran.err
     assert "MEMORY.md cannot be read: Permission denied" in refused
-    sandbox.run("index").went_well()  # a search waits for this as long as a busy machine allows
-    assert "otter.md" in sandbox.run("search", "otter").went_well()
+    # A search waits for this as long as a busy machine allows.
+    sandbox.run_here("index").went_well()
+    assert "otter.md" in sandbox.run_here("search", "otter").went_well()
 
 
 def test_the_python_face_raises_the_same(sandbox: Sandbox) -> None:
@@ -213,7 +214,7 @@ def test_a_state_folder_that_cannot_be_made_keeps_the_index_in_memory(
 def test_a_state_folder_that_cannot_be_written_still_answers(
     sandbox: Sandbox, humble: tuple[str, ...]
 ) -> None:
-    sandbox.run("index").went_well()
+    sandbox.run_here("index").went_well()
     kept = sandbox.index.read_bytes()
     for path in (sandbox.index, sandbox.index.parent, sandbox.state):
         path.chmod(path.stat().st_mode & 0o555)
@@ -248,7 +249,7 @@ def test_a_configuration_that_is_wrong(
     file = sandbox.root / "commonplace.json5"
     file.write_bytes(text.encode() if isinstance(text, str) else text)
     for command in COMMANDS:
-        said = sandbox.run(*command, "--config", str(file)).failed_well(2)
+        said = sandbox.run_here(*command, "--config", str(file)).failed_well(2)
         assert f"{file}{where}" in said
         assert what in said
         assert f"commonplace config --config {file} --workspace {sandbox.workspace} check" in said
@@ -257,7 +258,7 @@ def test_a_configuration_that_is_wrong(
 
 def test_a_configuration_that_is_not_there_or_a_folder(sandbox: Sandbox) -> None:
     for name, reason in (("nowhere", "No such file"), ("workspace", "Is a directory")):
-        said = sandbox.run("search", "x", "--config", str(sandbox.root / name)).failed_well(2)
+        said = sandbox.run_here("search", "x", "--config", str(sandbox.root / name)).failed_well(2)
         assert reason in said
 
 
@@ -283,16 +284,19 @@ def test_a_command_line_that_cannot_be_understood(
     sandbox: Sandbox, arguments: tuple[str, ...], hint: str
 ) -> None:
     # --workspace is put after the arguments, where an option without a value would take it.
-    program = ("-m", "commonplace", *arguments) if arguments[-1] in {"-n", "--wat"} else None
-    if program:
+    if arguments[-1] in {"-n", "--wat"}:
         process = subprocess.run(
-            [sys.executable, *program], env=sandbox.env, capture_output=True, text=True, check=False
+            [sys.executable, "-m", "commonplace", *arguments],
+            env=sandbox.env,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert process.returncode == 2
         assert hint in process.stderr
         assert "Traceback" not in process.stderr
     else:
-        assert hint in sandbox.run(*arguments).failed_well(2)
+        assert hint in sandbox.run_here(*arguments).failed_well(2)
     assert not sandbox.state.exists()
 
 
@@ -313,7 +317,7 @@ def test_paths_that_memory_may_not_read_are_all_refused_alike(sandbox: Sandbox) 
     sandbox.write("secret.md", "No.\n")
     sandbox.write("memory/a.txt", "No.\n")
     os.symlink(sandbox.workspace / "secret.md", sandbox.workspace / "memory/link.md")
-    said = [sandbox.run("get", path).failed_well().splitlines() for path in FORBIDDEN]
+    said = [sandbox.run_here("get", path).failed_well().splitlines() for path in FORBIDDEN]
     assert len({refusal for refusal, _ in said}) == 1
     assert "path not allowed" in said[0][0]
     for path, (_, fix) in zip(FORBIDDEN, said, strict=True):
@@ -323,12 +327,12 @@ def test_paths_that_memory_may_not_read_are_all_refused_alike(sandbox: Sandbox) 
             continue
         # What is suggested is a note that memory may read.
         assert re.search(r"memory/2026-\S+\.md|MEMORY\.md", fix), fix
-    assert "there is no note" in sandbox.run("get", "memory/missing.md").failed_well()
+    assert "there is no note" in sandbox.run_here("get", "memory/missing.md").failed_well()
 
 
 def test_a_pipe_that_is_closed_early_is_no_failure(sandbox: Sandbox) -> None:
     sandbox.write_many(300)
-    sandbox.run("index").went_well()
+    sandbox.run_here("index").went_well()
     process = sandbox.start("search", "walrus", "--json", "-n", "200", "--explain")
     assert process.stdout is not None
     assert process.stderr is not None
@@ -354,7 +358,7 @@ CLOSED = {
 
 @pytest.mark.parametrize(("how", "lines"), CLOSED.items(), ids=CLOSED)
 def test_streams_that_are_closed_or_full(sandbox: Sandbox, how: str, lines: int) -> None:
-    sandbox.run("index").went_well()
+    sandbox.run_here("index").went_well()
     command = f'"$0" -m commonplace search walrus --workspace "$1" {how}'
     process = subprocess.run(
         ["/bin/sh", "-c", command, sys.executable, str(sandbox.workspace)],
@@ -366,7 +370,7 @@ def test_streams_that_are_closed_or_full(sandbox: Sandbox, how: str, lines: int)
     assert process.returncode == (2 if "/nowhere" in how else min(lines, 1))
     assert len(process.stderr.splitlines()) == lines
     assert "Traceback" not in process.stderr
-    assert "walrus" in sandbox.run("search", "walrus").went_well()
+    assert "walrus" in sandbox.run_here("search", "walrus").went_well()
 
 
 @pytest.mark.parametrize("bytes_", [b"", b"\xff\x00" * 500, b"{}", b"[1"], ids=range(4))

@@ -63,7 +63,7 @@ def search(sandbox: Sandbox, *more: str) -> Ran:
 
 
 def test_a_search_of_an_index_that_is_up_to_date_imports_little(sandbox: Sandbox) -> None:
-    sandbox.run("index").went_well()
+    sandbox.run_here("index").went_well()
     search(sandbox)  # remembers which plugins there are
     ran = search(sandbox)
     modules = listed(ran, "MODULES")
@@ -74,7 +74,7 @@ def test_a_search_of_an_index_that_is_up_to_date_imports_little(sandbox: Sandbox
 
 @pytest.mark.parametrize("more", [("--json",), ("-n", "3", "--explain")], ids=" ".join)
 def test_its_options_import_no_more_than_they_need(sandbox: Sandbox, more: tuple[str, ...]) -> None:
-    sandbox.run("index").went_well()
+    sandbox.run_here("index").went_well()
     search(sandbox)
     ran = search(sandbox, *more)
     allowed = {"json"} if "--json" in more else set()
@@ -83,7 +83,7 @@ def test_its_options_import_no_more_than_they_need(sandbox: Sandbox, more: tuple
 
 
 def test_nothing_is_left_to_a_background_that_would_end_with_the_process(sandbox: Sandbox) -> None:
-    sandbox.run("index").went_well()
+    sandbox.run_here("index").went_well()
     for number in range(30):
         sandbox.write(f"memory/n{number}.md", "A seal.\n")
     ran = search(sandbox, "--session-key", "agent:main:new")

@@ -53,7 +53,7 @@ def writing(sandbox: Sandbox, index: str = "") -> Iterator[subprocess.Popen[str]
 
 @pytest.mark.slow
 def test_a_sync_says_for_whom_it_waits_and_then_does_its_work(sandbox: Sandbox) -> None:
-    sandbox.run("index").went_well()
+    sandbox.run_here("index").went_well()
     new = sandbox.write("memory/new.md", "A platypus.\n")
     labels: list[str] = []
     with writing(sandbox) as process, _memory(sandbox) as memory:
@@ -71,7 +71,7 @@ def test_a_sync_says_for_whom_it_waits_and_then_does_its_work(sandbox: Sandbox) 
 
 @pytest.mark.slow
 def test_it_does_not_wait_for_ever(sandbox: Sandbox) -> None:
-    sandbox.run("index").went_well()
+    sandbox.run_here("index").went_well()
     new = sandbox.write("memory/new.md", "A platypus.\n")
     with writing(sandbox) as process, _memory(sandbox) as memory:
         with pytest.raises(IndexBusyError) as caught:
@@ -93,7 +93,7 @@ def test_a_search_waits_for_half_of_its_time_where_it_has_no_index_yet(sandbox: 
 
 def test_a_hit_as_it_was_is_not_said_to_be_missing(sandbox: Sandbox) -> None:
     note = sandbox.write("memory/new.md", "A platypus.\n")
-    sandbox.run("index").went_well()
+    sandbox.run_here("index").went_well()
     note.write_text("A platypus and its young.\n", encoding="utf-8")
     with writing(sandbox):
         ran = sandbox.run("search", "platypus")
@@ -102,7 +102,7 @@ def test_a_hit_as_it_was_is_not_said_to_be_missing(sandbox: Sandbox) -> None:
 
 
 def test_status_tells_of_a_writer_when_it_looks_deep(sandbox: Sandbox) -> None:
-    sandbox.run("index").went_well()
+    sandbox.run_here("index").went_well()
     with writing(sandbox) as process:
         assert f"process {process.pid} " in sandbox.run("status", "--deep").went_well()
 

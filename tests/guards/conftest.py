@@ -2,13 +2,37 @@
 
 from __future__ import annotations
 
+import ast
 import tomllib
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 SOURCE_ROOTS = ("core", "backends", "providers", "plugins")
+
+
+class Outline(NamedTuple):
+    """What several guards ask of a file; its whole tree would be too much to keep."""
+
+    docstring: str
+    imports: tuple[ast.Import | ast.ImportFrom, ...]  # wherever in the file
+
+
+@pytest.fixture(scope="session")
+def outline() -> Callable[[Path], Outline]:
+    """Parse a file, once for all guards."""
+
+    def parsed(file: Path) -> Outline:
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        imports = [n for n in ast.walk(tree) if isinstance(n, ast.Import | ast.ImportFrom)]
+        return Outline(ast.get_docstring(tree) or "", tuple(imports))
+
+    return cache(parsed)
 
 
 @pytest.fixture(scope="session")

@@ -11,35 +11,41 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from tests.guards.conftest import Outline
 
-def imported(file: Path) -> Iterator[str]:
+
+def imported(file: Outline) -> Iterator[str]:
     """The modules that a file imports absolutely, wherever in it."""
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in file.imports:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
+        elif not node.level and node.module:
             yield node.module
 
 
-def test_core_imports_no_plugin(packages: dict[str, Path], root: Path) -> None:
+def test_core_imports_no_plugin(
+    packages: dict[str, Path], outline: Callable[[Path], Outline], root: Path
+) -> None:
     found = [
         f"{file.relative_to(root)}: {module}"
         for file in sorted(packages["commonplace"].rglob("*.py"))
-        for module in imported(file)
+        for module in imported(outline(file))
         if module.startswith("commonplace_")
     ]
     assert found == []
 
 
-def test_imports_inside_functions_are_seen(tmp_path: Path) -> None:
+def test_imports_inside_functions_are_seen(
+    tmp_path: Path, outline: Callable[[Path], Outline]
+) -> None:
     file = tmp_path / "module.py"
     file.write_text(
         "import os\ndef f():\n    from commonplace_x.y import z\n    import commonplace_w as w\n"
     )
-    assert list(imported(file)) == ["os", "commonplace_x.y", "commonplace_w"]
+    assert list(imported(outline(file))) == ["os", "commonplace_x.y", "commonplace_w"]
 
 
 def test_the_contracts_hold(packages: dict[str, Path], root: Path) -> None:

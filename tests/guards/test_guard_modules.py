@@ -6,7 +6,10 @@ import ast
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
+
+    from tests.guards.conftest import Outline
 
 MOST_LINES = 400
 # 147 to read; then the writer, flush, the memory tool, plugin authors; then the second step of
@@ -35,11 +38,11 @@ def test_there_is_something_to_guard(sources: list[Path], plugins: dict[str, Pat
     assert len(plugins) > 2
 
 
-def test_every_module_starts_with_a_docstring(sources: list[Path], root: Path) -> None:
+def test_every_module_starts_with_a_docstring(
+    sources: list[Path], outline: Callable[[Path], Outline], root: Path
+) -> None:
     silent = [
-        str(file.relative_to(root))
-        for file in sources
-        if not (ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or "").strip()
+        str(file.relative_to(root)) for file in sources if not outline(file).docstring.strip()
     ]
     assert silent == []
 

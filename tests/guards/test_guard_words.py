@@ -56,6 +56,9 @@ _PATTERNS = [
     )
     for words, better in TEXT.items()
 ]
+_ANY = re.compile(
+    f"(?<![A-Za-z])(?:{'|'.join(words.replace(' ', _GAP) for words in TEXT)})(?![a-z])"
+)  # one search, for most files have none
 _CLASS = re.compile(r"^[ \t]*class[ \t]+(\w+)", re.MULTILINE)
 _WORDS_OF_A_NAME = re.compile(r"[A-Z][a-z0-9]*")
 
@@ -81,7 +84,7 @@ def retired(path: str) -> list[str]:
     text = (ROOT / path).read_text("utf-8")
     lines, lowered = text.splitlines(), text.lower()
     found = []
-    for pattern, better in _PATTERNS:
+    for pattern, better in _PATTERNS if _ANY.search(lowered) else ():
         for match in pattern.finditer(lowered):
             line = lowered.count("\n", 0, match.start()) + 1
             if path in LAWFUL and LAWFUL[path] in lines[line - 1]:
@@ -115,6 +118,7 @@ def test_no_retired_word_is_used() -> None:
     ],
 )
 def test_a_retired_word_is_found_in_names_and_texts(text: str, word: str) -> None:
+    assert _ANY.search(text)
     matches = [match[0] for pattern, _ in _PATTERNS if (match := pattern.search(text))]
     assert [" ".join(match.split()) for match in matches] == [word]
 

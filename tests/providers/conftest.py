@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import logging
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -30,6 +31,7 @@ HERE = Path(__file__).parent
 KEY = "sekrit-0123456789-abcdef"
 
 
+@cache
 def _load(path: str) -> Any:
     """A file below this folder: tests are not packages, and cannot import one another."""
     name = path.replace("/", "_")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from functools import cache
+from functools import cache, cached_property
 from math import inf
 from time import time
 from typing import TYPE_CHECKING, NoReturn
@@ -221,9 +221,14 @@ class _Reader:
             word = match["word"]
             if len(word) > 1 or not word.isascii():
                 self._take(match.start(), match.end(), self._excluded, word)
-                if note := _left_out_by(word, self._text):
+                if note := _left_out_by(word, command=self._is_command):
                     self.note(QueryNote(f"-{word} {note}"))
         return match.end()
+
+    @cached_property
+    def _is_command(self) -> bool:
+        parts = self._text.split()
+        return any(part.startswith(("--", "./", "/", "~/")) for part in parts)
 
     def finish(self) -> ParsedQuery:
         """What was read."""
@@ -340,11 +345,11 @@ def _tag(value: str) -> str:
     return folded_tag(value)
 
 
-def _left_out_by(word: str, text: str) -> str:
+def _left_out_by(word: str, *, command: bool) -> str:
     if word.lower().endswith((".md", ".markdown")):
         path = word if "/" in word else f"**/{word}"
         return f"leaves out text with these words, -path:{path} the file"
-    if any(part.startswith(("--", "./", "/", "~/")) for part in text.split()):  # a command
+    if command:
         return f'excludes pieces with "{word}"; to search for it, quote it: "-{word}"'
     return ""
 

@@ -1,19 +1,21 @@
 """Plays QMD's program: what each command does is written in ``behaviour.json`` in its folder.
 
 Each run is noted in ``calls.jsonl``. ``started`` is written once a behaviour is in full swing, so
-that a test need not guess how long that takes.
+that a test need not guess how long that takes. It is started some hundred times: what few of its
+runs need is imported there.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import resource
 import signal
-import subprocess
 import sys
-import time
-from typing import Any, NoReturn
+
+TYPE_CHECKING = False  # not from ``typing``, which takes long to import
+if TYPE_CHECKING:
+    import subprocess
+    from typing import Any, NoReturn
 
 HANG = "import signal; signal.pause()"
 DEAF = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); signal.pause()"
@@ -38,6 +40,8 @@ def hang() -> NoReturn:
 
 
 def child(program: str) -> subprocess.Popen[bytes]:
+    import subprocess
+
     process = subprocess.Popen([sys.executable, "-ISc", program])
     note("children", process.pid)
     return process
@@ -48,6 +52,8 @@ def play(script: dict[str, Any]) -> NoReturn:
     if doing == "deaf":
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     if doing in ("segv", "die"):
+        import resource
+
         say(script)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         os.kill(os.getpid(), signal.SIGSEGV if doing == "segv" else signal.SIGKILL)
@@ -57,6 +63,8 @@ def play(script: dict[str, Any]) -> NoReturn:
         child(DEAF)
         hang()
     if doing == "drip":
+        import time
+
         sys.stdout.write("[")
         note("started", os.getpid())
         while True:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -10,7 +11,7 @@ from commonplace._version import __version__
 from commonplace.errors import how_to_install
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 Run = Any
@@ -230,6 +231,22 @@ def faulty(tmp_path: Path) -> str:
     return str(info.parent)
 
 
+@pytest.fixture
+def failing(
+    faulty: str, run: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[..., Run]]:
+    """Runs a command line where that command fails as the mode says, in this process."""
+    monkeypatch.syspath_prepend(faulty)
+
+    def failing(mode: str, *argv: str) -> Run:
+        monkeypatch.setenv("MODE", mode)
+        sys.modules.pop("faulty_plugin", None)
+        return run(*argv)
+
+    yield failing
+    sys.modules.pop("faulty_plugin", None)
+
+
 @pytest.mark.parametrize(
     ("mode", "argv", "words"),
     [
@@ -244,9 +261,9 @@ def faulty(tmp_path: Path) -> str:
     ],
 )
 def test_a_fault_of_its_own_is_named_as_the_plugins(
-    process: Callable[..., Run], faulty: str, mode: str, argv: tuple[str, ...], words: str
+    failing: Callable[..., Run], mode: str, argv: tuple[str, ...], words: str
 ) -> None:
-    ran = process(*argv, PYTHONPATH=faulty, MODE=mode)
+    ran = failing(mode, *argv)
     assert ran.code == 1
     first, fix = ran.err.splitlines()
     start = "commonplace: command 'faulty' of faulty_plugin (faulty-parts 2.0) failed: "
@@ -255,14 +272,12 @@ def test_a_fault_of_its_own_is_named_as_the_plugins(
     assert fix.startswith("  fix: this is a bug in faulty-parts: run it again with COMMONPLACE_DEB")
 
 
-def test_a_library_that_it_lacks_is_named_with_the_extra(
-    process: Callable[..., Run], faulty: str
-) -> None:
-    ran = process("faulty", PYTHONPATH=faulty, MODE="library")
+def test_a_library_that_it_lacks_is_named_with_the_extra(failing: Callable[..., Run]) -> None:
+    ran = failing("library", "faulty")
     assert ran.code == 1
     assert "No module named 'frobnicate'" in ran.err
     assert f"  fix: {how_to_install('faulty-parts[fast]')}\n" in ran.err
-    ran = process("--json", "faulty", PYTHONPATH=faulty, MODE="unknown")
+    ran = failing("unknown", "--json", "faulty")
     assert ran.json["error"]["hint"] == "install quuxify, which faulty-parts needs"
 
 
@@ -280,10 +295,8 @@ def test_a_traceback_of_it_is_for_those_who_ask(process: Callable[..., Run], fau
 
 
 @pytest.mark.parametrize("mode", ["clash", "configure", "factory"])
-def test_completion_leaves_out_one_that_fails(
-    process: Callable[..., Run], faulty: str, mode: str
-) -> None:
-    ran = process("completion", "bash", PYTHONPATH=faulty, MODE=mode)
+def test_completion_leaves_out_one_that_fails(failing: Callable[..., Run], mode: str) -> None:
+    ran = failing(mode, "completion", "bash")
     assert ran.code == 0
     assert "note: faulty is left out: command 'faulty' of faulty_plugin (faulty-" in ran.err
 

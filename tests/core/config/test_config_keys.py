@@ -357,28 +357,27 @@ def test_the_default(key: str, load: Callable[..., Settings]) -> None:
 
 
 @pytest.mark.parametrize(("key", "given", "taken"), TAKEN)
-@pytest.mark.parametrize("spelling", ["older", "newer", "one agent", "one agent, newer"])
 def test_what_a_file_may_have(
     key: str,
     given: Any,
     taken: Any,
-    spelling: str,
     write: Callable[[str, Any], str],
     load: Callable[..., Settings],
 ) -> None:
     search = nested(key, given)
-    write(
-        "user",
-        {
-            "older": {"agents": {"defaults": {"memorySearch": search}}},
-            "newer": {"memory": {"search": search}},
-            "one agent": {"agents": {"list": [{"id": "main", "memorySearch": search}]}},
-            "one agent, newer": {"agents": {"entries": {"main": {"memory": {"search": search}}}}},
-        }[spelling],
-    )
-    settings = load()
-    assert at(settings, key) == (pytest.approx(taken) if isinstance(taken, float) else taken)
-    assert [words for words in settings.warnings if "sessions are not searched" not in words] == []
+    spellings = {
+        "older": {"agents": {"defaults": {"memorySearch": search}}},
+        "newer": {"memory": {"search": search}},
+        "one agent": {"agents": {"list": [{"id": "main", "memorySearch": search}]}},
+        "one agent, newer": {"agents": {"entries": {"main": {"memory": {"search": search}}}}},
+    }
+    expected = pytest.approx(taken) if isinstance(taken, float) else taken
+    for spelling, file in spellings.items():
+        write("user", file)
+        settings = load()
+        assert at(settings, key) == expected, spelling
+        warnings = [w for w in settings.warnings if "sessions are not searched" not in w]
+        assert warnings == [], spelling
 
 
 @pytest.mark.parametrize(("key", "bad"), REFUSED)

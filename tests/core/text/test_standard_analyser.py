@@ -504,6 +504,7 @@ def test_time_to_find_a_word_is_linear_in_one_long_line(unit: str, end: str) -> 
         ('"', 5_000),
         (' "', 5_000),
         ("-a ", 5_000),
+        ("-ab ", 200),
         (' -"', 5_000),
         ("path: ", 5_000),
         ('path:" ', 5_000),

@@ -266,7 +266,7 @@ def test_pca_bounds_hold_for_every_score(data: st.DataObject, dims: int) -> None
 
 
 @pytest.mark.parametrize(
-    ("dims", "columns"), [(128, 64), (384, 64), (768, 96), (1_536, 192), (4_096, 256)]
+    ("dims", "columns"), [(128, 64), (384, 64), (768, 96), (1_536, 192), (2_560, 256)]
 )
 def test_pca_bounds_have_an_eighth_of_the_columns_but_whole_registers(
     dims: int, columns: int

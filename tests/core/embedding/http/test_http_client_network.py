@@ -233,6 +233,25 @@ def test_a_certificate_of_the_environment_s_authority_is_taken(
     assert len(heard) == 1
 
 
+def test_certificates_are_read_once_for_an_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[ssl.SSLContext] = []
+    real = httpx.create_ssl_context
+
+    def counted() -> ssl.SSLContext:
+        read.append(real())
+        return read[-1]
+
+    monkeypatch.setattr(httpx, "create_ssl_context", counted)
+    trustme = pytest.importorskip("trustme", reason="the extra dev is not installed")
+    for name in ("one.pem", "one.pem", "two.pem", "one.pem"):
+        trustme.CA().cert_pem.write_to_path(str(tmp_path / name))
+        monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / name))
+        RemoteClient("vendor", BASE, defaults={}).close()
+    assert len(read) == 2
+
+
 def test_a_missing_server_is_reported() -> None:
     assert failing("http://127.0.0.1:1").kind == "unavailable"
 

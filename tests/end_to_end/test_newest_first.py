@@ -355,6 +355,10 @@ def test_a_word_that_no_note_has_is_searched_for_by_its_parts(
         ("castrar a la gata", ("castrada",)),
         ("the mother of Eva", ("mum",)),
         ("favorites", ("favourites",)),
+        ("Schlüssel", ("schlüsseldienst",)),
+        ("definately not", ("definitely",)),
+        ("mother -mum", ()),
+        ("who trained the model", ()),
         ("undo the release", ()),
         ("which afternoon", ()),
         ("when is the garbage collected", ()),
@@ -369,6 +373,8 @@ def test_a_word_that_no_note_has_is_searched_for_by_other_words(
     )
     write(workspace, "memory/kubernetes.md", "The Kubernetes cluster runs 1.31; one garage.\n")
     write(workspace, "memory/family.md", "Mum plays after tea, her favourites first.\n")
+    write(workspace, "memory/keys.md", "Schlüsseldienst: 0711. It is definitely open.\n")
+    write(workspace, "memory/train.md", "The railway to Linz.\n")
     write(workspace, "memory/commits.md", "Rolled back to 3f9a2bc1d4.\n")
     write(workspace, "memory/shop.md", "Mica, castrada en Madrid.\n")
     result = opener(backend).search(query)

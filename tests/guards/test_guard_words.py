@@ -75,7 +75,7 @@ def tracked() -> tuple[str, ...]:
 
 
 def _is_ours(path: str) -> bool:
-    others = ("core/commonplace/sample/workspace/", "core/commonplace/text/english.py")
+    others = ("core/commonplace/sample/workspace/", "core/commonplace/text/english")
     return not path.startswith(others) and (ROOT / path).is_file()
 
 

@@ -313,7 +313,7 @@ class Hit(Record):
 class UnknownWord(Record):
     """A word of the query that no note has, and one that notes have and that was perhaps meant.
 
-    ``instead`` are words that were searched for in its place: its parts, or the suggestion.
+    ``instead`` was searched for in its place: parts, synonyms, longer words, or the suggestion.
     """
 
     word: str

@@ -178,8 +178,9 @@ class Store(Protocol):
         ``keyword``, ``phrases``, ``counts``, ``vectors``, ``append``, ``persistent``, ``eventual``,
         ``lookup``, ``holds``, ``days``.
 
-        Who declares ``counts`` may also declare ``vocabulary`` and ``term_counts``: see
-        :class:`~commonplace.plugin.KeywordMatches`.
+        Who declares ``counts`` may also declare ``term_counts``, see
+        :class:`~commonplace.plugin.KeywordMatches`, and ``vocabulary``, see
+        :class:`~commonplace.plugin.VocabularyStore`.
 
         Who declares ``append`` takes :class:`~commonplace.plugin.AppendDocument` and
         remembers what to resume with; others are given grown documents as a whole.

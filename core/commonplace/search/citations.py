@@ -25,7 +25,7 @@ from commonplace.files.reading import (
 )
 from commonplace.files.roots import ENDINGS, ExtraRoot, Roots, find_roots, is_link
 from commonplace.host.border import read_of, scanned
-from commonplace.model.search import Where
+from commonplace.model.search import QueryNote, Where
 from commonplace.model.tools import is_direct
 from commonplace.model.tuples import NamedTuple
 from commonplace.text.query import shown_filters
@@ -315,7 +315,7 @@ def nothing_to_search_for(typed: str, query: KeywordQuery, where: Where) -> str:
     """What is missing in a query without words."""
     if query.must_not:
         quoted = typed.strip().replace('"', "")
-        return (
+        return QueryNote(
             "the query only says what to leave out: add a word to search for, or put it in quotes "
             f'to search for what it says: "{quoted}"'
         )
@@ -358,10 +358,10 @@ def _add_notes(
         matches = re.compile(glob_regex(path)).fullmatch
         known = any(matches(ref.path) for _, refs in scans for ref in refs)
         if not known and not any(_may_hold(mount, path) for mount in mounted):
-            notes.append(f"no note is at path:{_shortened(path)}")
+            notes.append(QueryNote(f"no note is at path:{_shortened(path)}"))
     if where.tags and not mounted:
         absent = _absent_tags(where.tags, scans, deadline)
-        notes += [f"no note has the tag {_shortened(tag)!r}" for tag in absent]
+        notes += [QueryNote(f"no note has the tag {_shortened(tag)!r}") for tag in absent]
 
 
 def _may_hold(mount: Mount, path: str) -> bool:

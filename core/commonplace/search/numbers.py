@@ -130,8 +130,9 @@ def _in_groups(number: str, text: str) -> str:
     country's code.
     """
     if threes := _threes(number):
-        written = "['\u2019\xa0\u202f ]".join(threes)
-        in_threes = re.search(rf"(?<![^\W_]){written}(?![^\W_])", text)
+        mark = "['\u2019\xa0\u202f ]"
+        whole = rf"(?<![^\W_])(?<!\d{mark}){mark.join(threes)}(?![^\W_]|{mark}\d)"
+        in_threes = re.search(whole, text)
         return " ".join(threes) if in_threes else ""
     for dropped in (0, *_country_codes(number)):
         joined = r"[\W_]{0,3}".join(number[dropped:])

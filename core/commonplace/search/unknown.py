@@ -23,7 +23,7 @@ from commonplace.text.alternatives import (
 )
 from commonplace.text.languages import english_levels, is_hash
 from commonplace.text.questions import STOP_WORDS
-from commonplace.text.tokens import has_unspaced, identifier_parts
+from commonplace.text.tokens import has_unspaced, identifier_parts, unaccented
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -57,14 +57,11 @@ _SAMPLE = 5
 
 _MOST_SPLIT_WORDS = 3
 
-_LEAST_WORD, _LEAST_STEM, _LEAST_INFLECTED = 4, 5, 6
-"""How many letters a word has that notes may go on with, its stem, and one they may end as well."""
+_LEAST_WORD, _LEAST_STEM = 4, 5
+"""How many letters a word has that notes may go on with, and its stem, or what forms share."""
 _MOST_ENDING, _ALIKE = 3, 0.75
 """How many letters another form ends in, and which share of the word they have in common."""
-_LONGER = 3
-"""How many longer words are searched for."""
-_MOST_TOKENS = 50
-"""How many tokens with one beginning are looked at."""
+_LONGER, _MOST_TOKENS = 3, 50  # how many longer words are searched for, of how many tokens
 
 
 class UnknownWords:
@@ -109,19 +106,12 @@ class UnknownWords:
         words = self._unknown_words()
         if self._query.keyword.plain:
             return self._query, arms, words
-        words, numbers = self._with_numbers(words)
-        found = any(arm.found for arm in arms)
-        parts_by_word = self._parts(words) | self._synonyms(words) | numbers
-        for unknown in words:
-            # A beginning is less likely than a mistake in one letter, two words are not.
-            is_two = len(parts_by_word.get(unknown.word, ())) > 1
-            if unknown.suggestion and not is_two and (not found or len(unknown.word) >= _LONG):
-                parts_by_word[unknown.word] = (unknown.suggestion,)
-        for unknown in words[:_MOST_SPLIT_WORDS]:
-            meant = unknown.suggestion and len(unknown.word) >= _LONG
-            known = meant or unknown.word in parts_by_word
-            if not known and (longer := self._longer(unknown.word.lower())):
-                parts_by_word[unknown.word] = longer
+        try:
+            words, numbers = self._with_numbers(words)
+            found = any(arm.found for arm in arms)
+            parts_by_word = self._instead_of(words, found=found) | numbers
+        except (UnavailableError, DeclinedError):  # the first answer holds
+            return self._query, arms, words
         every_part = [part for parts in parts_by_word.values() for part in parts]
         names = (name for part in every_part for name in (part, *part.split("_")))
         keyword = self._query.keyword
@@ -146,6 +136,21 @@ class UnknownWords:
             return self._query, arms, words
         words = tuple(word.replace(instead=parts_by_word.get(word.word, ())) for word in words)
         return query, arms, words
+
+    def _instead_of(self, words: Words, *, found: bool) -> dict[str, Parts]:
+        """What is searched for in the place of each of ``words``; ``found``: others find notes."""
+        parts_by_word = self._parts(words) | self._synonyms(words)
+        for unknown in words:
+            # A beginning is less likely than a mistake in one letter, two words are not.
+            is_two = len(parts_by_word.get(unknown.word, ())) > 1
+            if unknown.suggestion and not is_two and (not found or len(unknown.word) >= _LONG):
+                parts_by_word[unknown.word] = (unknown.suggestion,)
+        for unknown in words[:_MOST_SPLIT_WORDS]:
+            meant = unknown.suggestion and len(unknown.word) >= _LONG
+            known = meant or unknown.word in parts_by_word
+            if not known and (longer := self._longer(unknown.word)):
+                parts_by_word[unknown.word] = longer
+        return parts_by_word
 
     def _words(self, text: str) -> Iterator[str]:
         missing, query_terms = self._lacking.unknown, frozenset(self._query.keyword.should)
@@ -253,7 +258,8 @@ class UnknownWords:
         """
         stem = beginning[:-_MOST_ENDING]
         written = [one for one in self._words_of(token) if one.startswith(stem)]
-        return min((one for one in written if one not in STOP_WORDS), key=len, default="")
+        words = (one for one in written if one not in STOP_WORDS)
+        return min(words, key=lambda one: (len(one), one), default="")
 
     def _synonyms(self, words: Words) -> dict[str, Parts]:
         """What notes call each of ``words``, where they have a synonym of it."""
@@ -261,7 +267,7 @@ class UnknownWords:
             return {}
         others = {one.word: synonyms_of(one.word.lower()) for one in words[:_MOST_SPLIT_WORDS]}
         tokens = self._tokens({other for synonyms in others.values() for other in synonyms})
-        holders = self._lacking.holders(set(tokens.values())) if tokens else {}
+        holders = self._allowed(self._lacking.holders(set(tokens.values()))) if tokens else {}
         known: dict[str, Parts] = {}
         for word, synonyms in others.items():
             by_token = {tokens.get(one, ""): one for one in reversed(synonyms)}
@@ -273,36 +279,43 @@ class UnknownWords:
     def _longer(self, word: str) -> Parts:
         """The words of notes that go on where ``word`` ends, else other forms of it; the most used.
 
-        Not of frequent English words, whose other forms share a token.
+        Not of frequent English words, whose other forms share a token, nor other forms of a name.
         """
-        token = self._tokens([word]).get(word, word)
-        if not (word.isalpha() or is_hash(word)) or has_unspaced(word):
+        is_name, word = word[:1].isupper(), unaccented(word.lower())
+        if not (word.isalpha() or is_hash(word)) or has_unspaced(word) or len(word) < _LEAST_WORD:
             return ()
+        token = self._tokens([word]).get(word, word)
         if not english_levels().keys().isdisjoint((word, token)):
             return ()
-        counts = self._counts_beginning(word, token)
+        is_stem = word.startswith(token) and len(token) >= _LEAST_STEM
+        counts = self._tokens_beginning(token if is_stem else word)
+        if not counts and word.isalpha() and not is_name:
+            counts = self._other_forms(word)
         longer = []
         for other in sorted(counts, key=lambda other: (-counts[other], other))[:_LONGER]:
-            written = [one for one in self._words_of(other) if one.startswith(word[:_LEAST_WORD])]
-            longer += [min(written, key=len)] if written else []
+            written = [one for one in self._words_of(other) if one.isalnum()]
+            alike = [one for one in written if unaccented(one).startswith(word[:_LEAST_WORD])]
+            longer += [min(alike, key=lambda one: (len(one), one))] if alike else []
         return tuple(dict.fromkeys(longer))
 
-    def _counts_beginning(self, word: str, token: str) -> Mapping[str, int]:
-        """The tokens that begin with ``word`` or its ``token``, else those of other forms."""
-        look_up = self._lacking.tokens_beginning
-        if look_up is None or len(word) < _LEAST_WORD:
-            return {}
-        is_stem = word.startswith(token) and len(token) >= _LEAST_STEM
-        counts = look_up(token if is_stem else word, _MOST_TOKENS)
-        if counts or len(word) < _LEAST_INFLECTED or not word.isalpha():
-            return counts
+    def _other_forms(self, word: str) -> Mapping[str, int]:
+        """The tokens that share most of ``word`` and end otherwise, each with how many hold it."""
         least = max(_LEAST_STEM, ceil(_ALIKE * len(word)))
         for shared in range(len(word) - 1, least - 1, -1):
-            counts = look_up(word[:shared], _MOST_TOKENS)
+            counts = self._tokens_beginning(word[:shared])
             forms = {one: n for one, n in counts.items() if len(one) <= shared + _MOST_ENDING}
             if forms:
                 return forms
         return {}
+
+    def _tokens_beginning(self, text: str) -> Mapping[str, int]:
+        look_up = self._lacking.tokens_beginning
+        return self._allowed(look_up(text, _MOST_TOKENS)) if look_up else {}
+
+    def _allowed(self, counts: Mapping[str, int]) -> Mapping[str, int]:
+        """``counts`` without the tokens that the query excludes."""
+        excluded = {phrase[0] for phrase in self._query.keyword.must_not if len(phrase) == 1}
+        return {token: count for token, count in counts.items() if token not in excluded}
 
     def _with_numbers(self, words: Words) -> tuple[Words, dict[str, Parts]]:
         """``words`` with a number in the place of its groups, if a note has that in one.

@@ -5,6 +5,7 @@ Imported where a search lacks a word.
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 _SHORT = 5
 """Words of so many letters or fewer are one letter from many others."""
+_LONGEST_ENDING = 3
+"""How many letters a stem may lack of a word that is taken to be spelled correctly."""
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 _LEAST_SPLIT, _MOST_SPLIT = 7, 40
@@ -37,9 +40,16 @@ def one_letter_off(word: str) -> Iterator[str]:
 
 def is_english(word: str, token: str) -> bool:
     """Whether ``word``, or its ``token``, is among the 8,000 most frequent ones of English."""
+    if len(word) - len(token) > _LONGEST_ENDING:  # "defin" is also of "definately"
+        return False
+    return token in english_levels() or word in english_levels() or token in _rarer()
+
+
+@cache
+def _rarer() -> frozenset[str]:
     from commonplace.text.english_rarer import RARER
 
-    return not english_levels().keys().isdisjoint((word, token)) or token in RARER.split()
+    return frozenset(RARER.split())
 
 
 def may_be_meant(word: str, other: str) -> bool:
@@ -61,28 +71,27 @@ def ways_to_part(word: str) -> Iterator[tuple[str, ...]]:
     yield from ((word[:end],) for end in ends if end >= _LEAST_BEGINNING)
 
 
-_SPELLINGS = [
-    *[("our", "or"), ("ise", "ize"), ("ising", "izing"), ("isation", "ization"), ("yse", "yze")],
-    *[("ogue", "og"), ("tre", "ter"), ("ence", "ense"), ("ll", "l")],
-]
-"""Of Britain and of America."""
-
-
-_ENDINGS = "s", "es", "d", "ed", "ing"
+_SPELLINGS = """
+our or, ours ors, oured ored, ourite orite, ourites orites, ise ize, ises izes, ised ized,
+ising izing, isation ization, isations izations, yse yze, ysed yzed, ysing yzing, ogue og,
+ogues ogs, tre ter, tres ters, elled eled, elling eling, eller eler
+"""
+_ENDINGS = [tuple(pair.split()) for pair in _SPELLINGS.split(",")]
+"""How words end in Britain and in America."""
 
 
 def synonyms_of(word: str) -> list[str]:
     """What else notes may call ``word``, in lower case, or how they may spell it abroad."""
     spellings = [
-        word.replace(here, there)
-        for pair in _SPELLINGS
+        word.removesuffix(here) + there
+        for pair in _ENDINGS
         for here, there in (pair, pair[::-1])
-        if here in word and len(word) > _SHORT  # "four" is no "for"
+        if word.endswith(here) and len(word) > _SHORT  # "four" is no "for"
     ]
-    forms = [word, *(word.removesuffix(ending) for ending in _ENDINGS if word.endswith(ending))]
+    forms = [word, word.removesuffix("s"), re.sub("(?<=[shxz])es$", "", word)]
     groups = [group for form in forms for group in _groups().get(form, ())]
     others = [other for group in groups for other in group if other not in forms]
-    return list(dict.fromkeys([*spellings, *others]))
+    return [one for one in dict.fromkeys([*spellings, *others]) if one not in STOP_WORDS]
 
 
 @cache
@@ -108,21 +117,18 @@ husband spouse
 colleague coworker teammate
 boss manager supervisor
 employee staff
-customer client
 supplier vendor
 doctor physician gp
 hospital clinic
-medicine medication drug pill tablet
+medicine medication drug pill
 illness disease sickness
 ill sick unwell
-surgery operation
 vaccination jab
 car vehicle automobile
 bike bicycle
 motorbike motorcycle
 lorry truck
-plane flight aircraft
-train railway
+plane aircraft
 holiday vacation trip
 journey trip travel
 hotel accommodation
@@ -141,10 +147,8 @@ mobile cellphone smartphone phone
 telephone phone
 tv television
 computer laptop pc
-screen monitor display
 film movie
-photo picture image photograph
-shop store
+photo picture photograph
 supermarket groceries
 buy purchase
 price cost fee
@@ -159,9 +163,7 @@ cheap inexpensive
 expensive costly
 discount rebate
 subscription membership
-job position role
-profession occupation job
-hire recruit
+profession occupation
 company firm business employer
 appointment meeting
 schedule timetable calendar
@@ -185,7 +187,7 @@ dinner supper
 beverage drink
 sweets candy
 biscuit cookie
-shoe sneaker trainer footwear
+shoe sneaker footwear
 clothes garment
 trousers pants
 jumper sweater pullover
@@ -194,7 +196,6 @@ glasses spectacles
 teacher tutor instructor
 pupil student
 exam test
-course class lesson
 university college
 town city
 street road
@@ -204,10 +205,6 @@ safe secure
 dog puppy
 cat kitten
 wedding marriage
-gift present
-party celebration
-running jogging
-run jog
 gym workout exercise
 doc document
 folder directory
@@ -228,7 +225,6 @@ application app
 wifi wlan wireless
 internet broadband
 website site homepage
-url link
 mail email
 sms message
 chat conversation
@@ -238,14 +234,12 @@ upgrade update
 backup snapshot
 restore recovery
 alert alarm notification
-library package dependency
 function method
 argument parameter
 certificate cert
 disk storage
 cpu processor
 latency delay
-speed performance
 quota limit
 frontend ui
 administrator admin
@@ -262,8 +256,10 @@ fiber fibre
 liter litre
 meter metre
 tyre tire
+defence defense
+offence offense
+neighbourhood neighborhood
 grey gray
-licence license
 programme program
 cheque check
 aluminium aluminum

@@ -214,7 +214,8 @@ class DocumentLaws(StoreLaws):
         assert dict(store.tokens_beginning("ant", len(known))) == expected
         assert len(store.tokens_beginning("ant", limit)) == min(limit, len(expected))
         assert dict(store.tokens_beginning("antenna", 1)) == {"antenna": 2}
-        assert not store.tokens_beginning("ante room", 9)
+        assert list(store.tokens_beginning("anten", 1)) == ["antenna"]
+        assert not any(store.tokens_beginning(text, 9) for text in ("ante room", "a_t", "a%", ""))
 
     @law("holds", corpus=corpora(), data=st.data())
     def test_it_knows_whether_it_holds_just_these(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from commonplace.model.search import Found
 from commonplace.model.tuples import NamedTuple
 from commonplace.text.languages import english_levels
+from commonplace.text.questions import answer_share
 from commonplace.text.tokens import has_unspaced
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ B = 0.75
 _SIDE_BY_SIDE = 0.5
 _DOCUMENT = 0.4
 _DATE = 1.0
+_ANSWER = 0.3
 _NEXT_TO_ONE = 0.8
 _ANOTHER_OF_IT = 0.9
 _DOCUMENT_K = 3.6
@@ -49,7 +51,8 @@ def rescored(matches: KeywordMatches, query: KeywordQuery, limit: int) -> list[F
 
     The score is BM25 with the weights of :func:`weights_of`, times 1 + 0.5 x the share of
     neighbouring words of the query that stand side by side + 0.4 x the document's evidence
-    (:func:`_topics`) + how near it is to a time that the query names (``index/dated.py``).
+    (:func:`_topics`) + how near it is to a time that the query names (``index/dated.py``) + 0.3 x
+    the share of the query that stands in one line with such an answer as it asks for, an amount.
     Then, from the best on, a chunk next to one of the same document that stands before it loses a
     fifth, and each further one of a document another tenth: ten hits should not say one thing.
     """
@@ -82,8 +85,10 @@ def rescored(matches: KeywordMatches, query: KeywordQuery, limit: int) -> list[F
         side_by_side = neighbour_share(chunk.body, likely, len(pairs))
         document = topics.get(_topic_of(chunk), 0.0)
         date = times.nearness(chunk, stored) if times is not None else 0.0
+        answer = answer_share(chunk.text, query.answer, weights) if query.answer else 0.0
         raised = 1 + _SIDE_BY_SIDE * side_by_side + _DOCUMENT * document + _DATE * date
-        boosts = _Boosts(side_by_side, document, date)
+        raised += _ANSWER * answer
+        boosts = _Boosts(side_by_side, document, date, answer)
         scored.append(_Scored(item, words, counts, boosts, words * raised))
     scored.sort(key=_by_score)  # stable, here and below: equal scores keep the store's order
     if spread:
@@ -116,6 +121,7 @@ class _Boosts(NamedTuple):
     side_by_side: float
     document: float
     date: float
+    answer: float
 
 
 class _Scored(NamedTuple):
@@ -129,14 +135,12 @@ class _Scored(NamedTuple):
     @property
     def note(self) -> str:
         """How the score came about, for explanations."""
-        side_by_side, document, date = self.boosts
-        raised = ""
-        if side_by_side:
-            raised += f" + {_SIDE_BY_SIDE:g} x {side_by_side:.2f} words side by side"
-        if document:
-            raised += f" + {_DOCUMENT:g} x {document:.2f} document"
-        if date:
-            raised += f" + {_DATE:g} x {date:.2f} date"
+        factors = _SIDE_BY_SIDE, _DOCUMENT, _DATE, _ANSWER
+        names = "words side by side", "document", "date", "answer"
+        boosts = zip(factors, self.boosts, names, strict=True)
+        raised = "".join(
+            [f" + {most:g} x {share:.2f} {name}" for most, share, name in boosts if share]
+        )
         note = f"{self.words:.3f} x (1{raised})" if raised else f"{self.words:.3f}"
         return f"{note} x {self.spread:.2f} for what stands before it" if self.spread < 1 else note
 

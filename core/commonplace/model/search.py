@@ -83,6 +83,8 @@ class KeywordQuery(NamedTuple):
     """Tokens of what may name days that are yet to come."""
     timed: frozenset[str] = frozenset()
     """Tokens of ``should`` that name a time, "October": they tell no more than its ``days`` do."""
+    answer: str = ""
+    """The kind of answer that the words ask for, as ``answer_asked`` names it; ``""``: any."""
 
     @property
     def terms(self) -> tuple[str, ...]:
@@ -201,7 +203,7 @@ class Arm(NamedTuple):
 
 
 class Nearest(NamedTuple):
-    """Chunks by cosine (-1..1), best first, of one transaction; the rest is as in :class:`Arm`."""
+    """Chunks by cosine (-1..1), best first, read in one transaction; the others are as in Arm."""
 
     found: tuple[Found, ...]
     exact: bool

@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
 # Articles, pronouns, prepositions, auxiliaries, words of asking, and what an apostrophe leaves.
 _ENGLISH = """
@@ -193,3 +193,53 @@ def asks_for_several(text: str) -> bool:
     lowered = text.lower()
     words = [word.strip(_MARKS_BESIDE) for word in lowered.split()]
     return not _SEVERAL.isdisjoint(words) or any(map(lowered.__contains__, _SEVERAL_PHRASES))
+
+
+_SOME = "two|three|four|five|six|seven|eight|nine|ten|twelve"
+_UNITS = (
+    r"seconds?|secs?|s|min(?:ute)?s?|h|hours?|days?|weeks?|months?|years?|ms|km|m|miles?"
+    r"|kilomet\w+"
+)
+_ANSWERS = {
+    "amount": r"\d ?(?:k|m|million)? ?"
+    r"(?:kr|[A-Z]{3}\b|€|£|zł|yen|%|euros?\b|dollars?\b|pounds?\b|francs?\b)|[$€£¥] ?\d",
+    "number": rf"\d|\b(?i:{_SOME}|twice)\b",
+    "measure": rf"(?i:(?:\d|\b(?:an?|one|{_SOME}|few|several)\b) ?-?(?:{_UNITS})\b)",
+}
+_PRICES = frozenset(("cost", "costs", "price", "prices"))
+
+
+def answer_asked(text: str) -> str:
+    """The kind of answer that a query in English asks for; ``""``: none that has a form.
+
+    ``amount`` of money ("how much", "price"), ``number`` ("how many"), ``measure``, a number with a
+    unit ("how long", "how old", "how far").
+    """
+    lowered = text.lower()
+    words = [word.strip(_MARKS_BESIDE) for word in lowered.split()]
+    if "how much" in lowered or not _PRICES.isdisjoint(words):
+        return "amount"
+    if "how many" in lowered:
+        return "number"
+    return "measure" if any(f"how {word}" in lowered for word in ("long", "old", "far")) else ""
+
+
+def answer_share(text: str, answer: str, weights: Mapping[str, float]) -> float:
+    """The largest share (0..1) of ``weights``, by token, in a line of ``text`` with such an answer.
+
+    A line has a token where its letters stand in it, as nearly all forms of a word begin with their
+    stem. Headings have no answer.
+    """
+    most = 0.0
+    for line in text.split("\n"):
+        lowered = line.lower()
+        share = sum([weight for token, weight in weights.items() if token in lowered])
+        # Few lines have words of the query, and only these are looked at for an answer.
+        if share > most and line[0] != "#" and _pattern_of(answer).search(line):
+            most = share
+    return most / sum(weights.values()) if most else 0.0
+
+
+@cache
+def _pattern_of(answer: str) -> re.Pattern[str]:
+    return re.compile(_ANSWERS[answer])

@@ -20,7 +20,7 @@ from commonplace.text.languages import (
     sought,
 )
 from commonplace.text.query import MOST_PHRASES
-from commonplace.text.questions import stop_words_of, words_of_now
+from commonplace.text.questions import answer_asked, stop_words_of, words_of_now
 from commonplace.text.tokens import (
     MAX_TOKEN,
     cut,
@@ -109,6 +109,7 @@ class StandardAnalyser:
             neighbours=tuple(reading.pairs),
             beside=beside,
             selective=tuple(selective),
+            answer=answer_asked(" ".join(typed)),
         )
 
     def spans(self, text: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:

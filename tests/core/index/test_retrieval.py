@@ -54,6 +54,20 @@ def test_words_side_by_side_are_preferred() -> None:
     assert ["0.5 x 1.00 words side by side" in item.note for item in found] == [True, False]
 
 
+def test_a_line_with_the_kind_of_answer_that_is_asked_for_is_preferred() -> None:
+    store = InMemoryStore()
+    publish(store, make_put("a.md", "the ant came home"), make_put("b.md", "the ant for 12 EUR"))
+    query = KeywordQuery(should=("ant",))
+    for answer, paths, shares in (
+        ("", ["a.md", "b.md"], [False, False]),
+        ("amount", ["b.md", "a.md"], [True, False]),
+    ):
+        asked = query._replace(answer=answer)
+        found = keyword_arm(store, asked, where=Where(), limit=5, deadline=NEVER).found
+        assert [item.chunk.path for item in found] == paths
+        assert ["0.3 x 1.00 answer" in item.note for item in found] == shares
+
+
 def test_the_share_of_neighbours_is_counted_in_pairs() -> None:
     pairs = [" ant bee ", " bee cat "]
     assert neighbour_share("ant bee dog cat", pairs) == 0.5

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from commonplace.text.analyse import make_analyser
 from commonplace.text.languages import FORMS_OF
 from commonplace.text.query import parse_query
+from commonplace.text.questions import answer_share
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -545,3 +546,39 @@ def test_other_words_keep_other_stems(one: str, other: str) -> None:
     terms = [_ANALYSER.chunk(word) for word in (one, other)]
     first, second = ({*each.body.split(), *each.extra.split()} for each in terms)
     assert not first & second
+
+
+@pytest.mark.parametrize(
+    ("query", "kind"),
+    [
+        ("How much did we get for the car?", "amount"),
+        ("price of the shoes", "amount"),
+        ("How many berths are there", "number"),
+        ("how long did the restore take?", "measure"),
+        ("who has the key", ""),
+        ("pricey", ""),
+    ],
+)
+def test_a_query_may_ask_for_an_answer_of_a_certain_form(query: str, kind: str) -> None:
+    assert _ANALYSER.query(parse_query(query)).answer == kind
+
+
+@pytest.mark.parametrize(
+    ("kind", "answers", "others"),
+    [
+        ("amount", "sold for 4 200 EUR|$30|1.5 % fee|1 800 kr|£5|3k USD", "on 3 May|12 GB|v2"),
+        ("number", "41 berths|nine crates|twice", "many berths|someone"),
+        ("measure", "a week|40 minutes|8-hour|3 km|two days", "3 May|5 berths|days"),
+    ],
+)
+def test_lines_with_each_kind_of_answer(kind: str, answers: str, others: str) -> None:
+    for text in answers.split("|"):
+        assert answer_share(f"# Car 1\n\nThe car: {text}.", kind, {"car": 1.0, "sold": 3.0}) > 0
+    for text in others.split("|"):
+        assert answer_share(f"# Car, 8 km\n\nThe car: {text}.", kind, {"car": 1.0}) == 0
+
+
+def test_the_share_is_that_of_the_best_line() -> None:
+    weights = {"car": 1.0, "sold": 3.0}
+    assert answer_share("car 5 EUR\nsold 7 EUR\ncar sold", "amount", weights) == 0.75
+    assert answer_share("car 5 EUR", "amount", {}) == 0

@@ -161,15 +161,12 @@ class KeywordMatches(NamedTuple):
 
 
 class Fallback(Record):
-    """Says that another part answered than ``part``, why, and since when (epoch seconds).
-
-    ``by`` says who answered instead, where that is another provider or ``keywords alone``.
-    """
+    """Says that another part answered than ``part``, why, and since when (epoch seconds)."""
 
     part: str
     reason: str
     since: float
-    by: str = ""
+    by: str = ""  # another provider, or "keywords alone"
 
 
 class Arm(NamedTuple):

@@ -92,8 +92,7 @@ class StandardAnalyser:
         beside = reading.beside(should)
         if now := words_of_now(" ".join(typed)):  # a note without "now" may hold now all the same
             now_tokens = {token for word in now for token in _sequence(self._pieces(word))}
-            if not now_tokens.issuperset(should):
-                beside |= now_tokens.intersection(should)
+            beside |= now_tokens.intersection(() if now_tokens.issuperset(should) else should)
         if any(map(has_unspaced, (*parsed.words, *phrases))):
             # One English word among pairs of letters: it would count as little as one of them.
             should += [term for term in should if term.isascii()]

@@ -209,12 +209,11 @@ class DocumentLaws(StoreLaws):
         """Those of the live build, in any column, as many as are wanted, each with its count."""
         publish(store, *corpus, make_put("last.md", "anthem antler giant"))
         write(store, make_put("last.md", "antenna", "antler antenna giant"))
-        known = ("ant", "antenna", "antler", "anthem")
-        expected = {token: count for token, count in store.holders(known).items() if count}
-        assert dict(store.tokens_beginning("ant", len(known))) == expected
+        counts = store.holders(("ant", "antenna", "antler", "anthem"))
+        expected = {token: count for token, count in counts.items() if count}
+        assert store.tokens_beginning("ant", 4) == expected
         assert len(store.tokens_beginning("ant", limit)) == min(limit, len(expected))
-        assert dict(store.tokens_beginning("antenna", 1)) == {"antenna": 2}
-        assert list(store.tokens_beginning("anten", 1)) == ["antenna"]
+        assert store.tokens_beginning("anten", 1) == {"antenna": 2}
         assert not any(store.tokens_beginning(text, 9) for text in ("ante room", "a_t", "a%", ""))
 
     @law("holds", corpus=corpora(), data=st.data())

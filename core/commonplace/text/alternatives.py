@@ -88,7 +88,8 @@ def synonyms_of(word: str) -> list[str]:
         for here, there in (pair, pair[::-1])
         if word.endswith(here) and len(word) > _SHORT  # "four" is no "for"
     ]
-    forms = [word, word.removesuffix("s"), re.sub("(?<=[shxz])es$", "", word)]
+    forms = [word, re.sub("(?<=[shxz])es$", "", word)]
+    forms += [word.removesuffix("s")] if len(word) > _LONGEST_ENDING else []  # "gps" is no doctor
     groups = [group for form in forms for group in _groups().get(form, ())]
     others = [other for group in groups for other in group if other not in forms]
     return [one for one in dict.fromkeys([*spellings, *others]) if one not in STOP_WORDS]

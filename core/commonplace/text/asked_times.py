@@ -165,9 +165,10 @@ def _with_days_to_come(times: list[Time], text: str) -> list[Time]:
 def _ahead(first: date, last: date, words: str) -> timedelta | None:
     """How far ahead the next time is that ``words`` may mean too; ``None``: they mean no other."""
     weekday = re.match(LAST_WEEKDAY, words)
-    is_range = weekday is not None and weekday.end() < len(words)  # "from Monday to Friday"
-    if weekday is not None and (first == last or is_range):
-        return timedelta(_WEEK)
+    if weekday is not None:
+        behind = words[weekday.end() :]  # "last", or a date, names one day; "to Friday" several
+        if behind in ("", "'s", "’s") if first == last else behind:
+            return timedelta(_WEEK)
     if first == last and re.fullmatch(DAY_OF_MONTH, words):
         steps = map(timedelta, range(1, 2 * _LONGEST_MONTH + 1))
         return next(step for step in steps if (last + step).day == last.day)

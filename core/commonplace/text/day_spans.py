@@ -146,7 +146,7 @@ _QUARTER = (
     rf"|квартал[аеу]?\b)(?:{_OF_YEAR}(?P<of>{_IN_YEAR})|(?!-(?:of|in)-(?:the|an?)-(?!year)"
     r"|-(?:moon|century|mile)|-(?:de|del|di|da)-(?:la-)?(?:embarazo|grossesse|grav|gest)))"
     rf"|(?:(?P<in>{_IN_YEAR})-?[年년][の的]?-?)?(?<![前续續十\d第])(?<!年度)(?<!年度の)(?!.四半期)"
-    r"[第제]?-?(?P<wide>[1-4一二三四])-?"
+    r"(?:[第제]-?)?(?P<wide>[1-4一二三四])-?"
     r"(?:季度(?!假|一次)|四半期(?!連続)|분기(?!-?(?:연속|동안|째|만에|마다)))"
 )
 
@@ -305,8 +305,7 @@ def fit_together(times: list[Time], text: str) -> list[Time]:
             whole = outer._replace(start=start, end=end)
             return [whole if time == outer else time for time in times if time != inner]
         if days := _days_within(inner.days, outer.days, weekday=has_weekday):
-            both = inner, outer
-            return [time._replace(days=days) if time in both else time for time in times]
+            return [time._replace(days=days) if time in (inner, outer) else time for time in times]
     return times
 
 
@@ -382,13 +381,14 @@ def _days_within(inner: Days, outer: Days, *, weekday: bool) -> Days | None:
     Only a year has those of a month that is named without one, and only a week those of weekdays.
     """
     (first, last), (outer_first, outer_last) = inner, outer
-    if is_yearly(outer_first):
-        return None
     if is_yearly(first):
         year = outer_first[:_YEAR_DIGITS]
-        is_whole_year = outer == (f"{year}-01-01", f"{year}-12-31")
-        return (f"{year}{first}", f"{year}{last}") if is_whole_year else None
-    if not weekday:
+        if outer != (f"{year}-01-01", f"{year}-12-31"):
+            return None
+        end = monthrange(int(year), int(last[1:3]))[1]  # 29 February is of few years
+        days = f"{year}{first}", f"{year}{last[:4]}{min(int(last[4:]), end):02}"
+        return days if int(first[4:]) <= end else None
+    if not weekday or is_yearly(outer_first):
         return None
     length = date.fromisoformat(last) - date.fromisoformat(first)
     start = date.fromisoformat(outer_first)

@@ -292,7 +292,7 @@ def _calendar_pattern(months: tuple[str, ...], *, years: bool, asian: bool) -> r
     month, quarter = r"(?P<month{0}>\d\d?)", r"(?P<quarter{0}>[1-4])"
     han_year = rf"(?P<year{{0}}>(?:19|20)\d\d|[一二][〇零○九][〇零○{_HAN}]{{{{2}}}})"
     han_month, han_day = f"(?P<month{{0}}>{_HAN_MONTH})", f"(?P<day{{0}}>{_HAN_DAY})"
-    nth, of = r"(?P<nth>st|nd|rd|th|\.)", r"(?:\s+(?:of|de|del))?"
+    nth, of = r"(?P<nth>st|nd|rd|th|er|\.)", r"(?:\s+(?:of|de|del))?"
     thai_year = r"\s*(?:พ\.?ศ\.?|ค\.?ศ\.?|ปี)?\s*(?P<year{0}>(?:19|20|25)\d\d)(?!\d)"
     dayless = r"(?!\s+\d\d?(?!\d))"
     forms: tuple[str, ...] = (

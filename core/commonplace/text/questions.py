@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from functools import cache
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -215,13 +216,13 @@ def answer_asked(text: str) -> str:
     ``amount`` of money ("how much", "price"), ``number`` ("how many"), ``measure``, a number with a
     unit ("how long", "how old", "how far").
     """
-    lowered = text.lower()
-    words = [word.strip(_MARKS_BESIDE) for word in lowered.split()]
-    if "how much" in lowered or not _PRICES.isdisjoint(words):
+    words = [word.strip(_MARKS_BESIDE) for word in text.lower().split()]
+    how = {word for before, word in pairwise(words) if before == "how"}
+    if "much" in how or not _PRICES.isdisjoint(words):
         return "amount"
-    if "how many" in lowered:
+    if "many" in how:
         return "number"
-    return "measure" if any(f"how {word}" in lowered for word in ("long", "old", "far")) else ""
+    return "" if how.isdisjoint(("long", "old", "far")) else "measure"
 
 
 def answer_share(text: str, answer: str, weights: Mapping[str, float]) -> float:

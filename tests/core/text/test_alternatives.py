@@ -6,7 +6,7 @@ from commonplace.text import alternatives
 from commonplace.text.alternatives import is_english, may_be_meant, synonyms_of, ways_to_part
 from commonplace.text.analyse import make_analyser
 
-KNOWN = {"for", "morning", "forth", "filling", "car", "vehicle", "faucet", "railway", "elevator"}
+KNOWN = {"for", "morning", "forth", "filling", "car", "vehicle", "faucet", "railway", "doctor"}
 _ANALYSER = make_analyser("standard")
 
 
@@ -36,7 +36,7 @@ def test_a_word_has_synonyms_and_the_spelling_of_another_country(word: str, othe
 
 
 @pytest.mark.parametrize(
-    "word", ["four", "pour", "mourning", "fourth", "filing", "cared", "tapes", "trained", "lifted"]
+    "word", ["four", "pour", "mourning", "fourth", "filing", "cared", "tapes", "trained", "gps"]
 )
 def test_what_only_looks_like_another_word_has_no_synonym(word: str) -> None:
     assert [one for one in synonyms_of(word) if one in KNOWN] == []

@@ -277,6 +277,7 @@ def test_other_meanings_of_such_words_are_no_times(text: str) -> None:
         ("in spring 2024", ("2024-03-01", "2024-05-31")),
         ("im Herbst 2024", ("2024-09-01", "2024-11-30")),
         ("between March and May 2025", ("2025-03-01", "2025-05-31")),
+        ("what happened in february last year", ("2025-02-01", "2025-02-28")),
         ("January-March 2026", ("2026-01-01", "2026-03-31")),
         ("November to January 2026", ("2025-11-01", "2026-01-31")),
         ("Mai bis Juli 2025", ("2025-05-01", "2025-07-31")),

@@ -557,6 +557,8 @@ def test_other_words_keep_other_stems(one: str, other: str) -> None:
         ("how long did the restore take?", "measure"),
         ("who has the key", ""),
         ("pricey", ""),
+        ("show old invoices", ""),
+        ("somehow many came", ""),
     ],
 )
 def test_a_query_may_ask_for_an_answer_of_a_certain_form(query: str, kind: str) -> None:

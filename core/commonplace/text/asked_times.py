@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from commonplace.text.dates import DAY_OF_MONTH, IN_SOME_DAYS, LAST_WEEKDAY
 from commonplace.text.day_spans import is_yearly
 from commonplace.text.days import days_of_times, times_of, without
+from commonplace.text.languages import composed
 from commonplace.text.query import ParsedQuery
 from commonplace.text.questions import STOP_WORDS
 
@@ -60,6 +61,7 @@ def read_times(
     quoted: no note says them of the days that are meant. A question for a time alone asks for what
     is of its days.
     """
+    parsed = parsed._replace(words=tuple(map(composed, parsed.words)))
     found = [times_of(text, today, asked=True) for text in parsed.words]
     times_by_text = [
         [_with_particle(time, text) for time in _with_days_to_come(times, text)]

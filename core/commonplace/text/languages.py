@@ -270,6 +270,15 @@ _BEFORE_A_DATE = [word.replace("_", " ") for word in _BEFORE_A_DATE_LISTED.split
 _TIMES = [*_MONTHS_LISTED.split(), *SEEN]
 
 
+def composed(text: str) -> str:
+    """``text`` with each accent in one character with its letter, as words for times have them."""
+    if text.isascii():
+        return text
+    from unicodedata import normalize  # an ASCII query does without
+
+    return normalize("NFC", text)
+
+
 def may_be_seen_from_today(text: str) -> bool:
     """Whether ``text`` may name a time such as "last week": false positives are rare."""
     return any(map(f" {text.lower()}".__contains__, SEEN))
@@ -277,7 +286,7 @@ def may_be_seen_from_today(text: str) -> bool:
 
 def may_name_days(text: str) -> bool:
     """Whether a query may name a time; where it is sure not to, a module need not be imported."""
-    lowered = f" {text.lower()}"
+    lowered = f" {composed(text).lower()}"
     numbers = lowered.split("-") if "-" in lowered else ()
     parted = any(a[-1:].isdigit() and b[:1].isdigit() for a, b in pairwise(numbers))
     # Versions and paths have dots, slashes and digits, too, but seldom a year beside them.

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from datetime import date
+from unicodedata import normalize
 
 import pytest
 
 from commonplace.text.analyse import make_analyser
 from commonplace.text.asked_times import read_times
+from commonplace.text.languages import may_name_days
 from commonplace.text.query import parse_query
 
 TODAY = date(2026, 11, 25)
@@ -108,3 +110,10 @@ def test_a_weekday_before_a_date_is_no_other_time() -> None:
     for text in ("mardi 3 mars", "mardi, le 3 mars", "martedì 3 marzo", "во вторник 3 марта"):
         assert _days(text) == (("-03-03", "-03-03"),)
     assert _days("mardi 14h") == (("2026-11-24", "2026-11-24"), ("2026-12-01", "2026-12-01"))
+
+
+@pytest.mark.parametrize("text", ["지난주 회의", "im März 2025", "en été 2025", "先週のデータ"])
+def test_letters_and_accents_may_be_apart(text: str) -> None:
+    apart = normalize("NFD", text)
+    assert may_name_days(apart)
+    assert _days(apart) == _days(text) != ()

@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from commonplace.plugin import is_yearly
-from commonplace_sqlite.keyword import cleaned, holders_of, in_order, phrase, restriction_of
+from commonplace_sqlite.keyword import cleaned, in_order, phrase, restriction_of
 from commonplace_sqlite.rows import indexable
-from commonplace_sqlite.schema import of_build
+from commonplace_sqlite.schema import VOCABULARY, of_build
 
 if TYPE_CHECKING:
     import apsw
@@ -56,26 +56,21 @@ def of_days(
     return in_order(connection, live.id, found, limit)
 
 
-_VOCABULARY = """
-CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary_<n> USING fts5vocab ('main', 'fts_<n>', 'row')
-"""
 _BEGINNING = """
-SELECT term FROM temp.vocabulary_<n> WHERE term >= ? AND term < ? ORDER BY doc DESC, term LIMIT ?
+SELECT term, doc FROM temp.vocabulary_<n> WHERE term >= ? AND term < ?
+ORDER BY doc DESC, term LIMIT ?
 """
 
 
 def tokens_beginning(
     connection: apsw.Connection, live: LiveBuild, text: str, limit: int
 ) -> dict[str, int]:
-    """Up to ``limit`` tokens that begin with ``text``, and how many chunks hold each.
-
-    Those that most chunks hold, removed ones among them, which the counts leave out.
-    """
+    """The ``limit`` tokens that begin with ``text`` and that most chunks hold, and how many do."""
     if not text or limit < 1:
         return {}
-    connection.execute(of_build(_VOCABULARY, live.id))
-    text = indexable(text)
-    values = text, text + "\U0010ffff", limit
-    tokens = [term for (term,) in connection.execute(of_build(_BEGINNING, live.id), values)]
-    counts = holders_of(connection, live, [token for token in tokens if token.startswith(text)])
-    return {token: count for token, count in counts.items() if count}
+    connection.execute(of_build(VOCABULARY, live.id))
+    first = indexable(text)
+    rows: Any = connection.execute(
+        of_build(_BEGINNING, live.id), (first, f"{first}\U0010ffff", limit)
+    )
+    return dict(rows)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import apsw
 
 from commonplace_sqlite.connection import transaction
-from commonplace_sqlite.schema import live_build, of_build
+from commonplace_sqlite.schema import VOCABULARY, live_build, of_build
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,8 +46,7 @@ _COMMON_SHARE = 0.05
 _DRIFT = 0.1
 _MOST_DRIFT = 0.5
 _SECONDS_PER_CHUNK = 3e-6
-_VOCABULARY = "CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab ('main', 'fts_<n>', 'row')"
-_FILL = "INSERT INTO common_<n> SELECT term, doc FROM temp.vocabulary WHERE doc > ?"
+_FILL = "INSERT INTO common_<n> SELECT term, doc FROM temp.vocabulary_<n> WHERE doc > ?"
 
 _ROOM = "SELECT next FROM counter WHERE name = 'room'"
 _NOTE_ROOM = """
@@ -141,8 +140,8 @@ def refresh_common_terms(connection: apsw.Connection, live: LiveBuild, *, second
     if live.chunks * _SECONDS_PER_CHUNK > seconds and drift <= live.counted * _MOST_DRIFT:
         return
     connection.execute(of_build("DELETE FROM common_<n>", live.id))
-    connection.execute(of_build(_VOCABULARY, live.id))
+    connection.execute(of_build(VOCABULARY, live.id))
     connection.execute(of_build(_FILL, live.id), (live.chunks * _COMMON_SHARE,))
-    connection.execute("DROP TABLE temp.vocabulary")
+    connection.execute(of_build("DROP TABLE temp.vocabulary_<n>", live.id))
     sql = "UPDATE build SET counted = chunks, removed = 0 WHERE id = ?"
     connection.execute(sql, (live.id,))

@@ -76,6 +76,11 @@ CREATE VIRTUAL TABLE fts_<n> USING fts5 (
 );
 """
 
+# The tokens of a build, and how many rows hold each; gone with the connection.
+VOCABULARY = """
+CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary_<n> USING fts5vocab ('main', 'fts_<n>', 'row')
+"""
+
 # What FTS5 keeps of deleted rows goes when it merges a segment that is so many percent of them;
 # by itself it waits for ten.
 _FEW_DELETED = "INSERT INTO fts_<n> (fts_<n>, rank) VALUES ('deletemerge', 4);"

@@ -221,7 +221,7 @@ class Memory:
         can answer this honestly, :class:`~commonplace.errors.ScopeDeniedError` if a chat may not.
         """
         check_search(max_results, min_score, sources, timeout, query=query, session_key=session_key)
-        # It is called again, perhaps by plugins that wrap it: neither holds then.
+        # This search is then called again, by plugins that wrap it or here: neither is true there.
         wraps = self.host.listened["search"] and self.host.wraps_search()
         if wraps or (progress is not None and not isinstance(progress, CallerProgress)):
             with CallerProgress(progress) as own:

@@ -273,8 +273,8 @@ class CountingStore(Store, Protocol):
 class VocabularyStore(CountingStore, Protocol):
     """A store that knows its tokens by how they begin (capability ``vocabulary``).
 
-    What notes have instead of a word that none of them has is then found: for "postgres" the
-    "PostgreSQL" of a note.
+    What notes have instead of a word that none of them has is then found: for "kube" the
+    "Kubernetes" of a note.
     """
 
     def tokens_beginning(self, text: str, limit: int) -> Mapping[str, int]:

@@ -1,7 +1,7 @@
 """What a query asks for that no note has: named, with what was meant, and searched for otherwise.
 
 A word may be in the notes in parts, or as a part: for "Hausratversicherung" they have "Hausrat",
-for "postgres" "PostgreSQL", for "forcepush" both words, for "post mortem" one, for
+for "kube" "Kubernetes", for "forcepush" both words, for "post mortem" one, for
 "4000000000000002" groups of digits, or the other way round. Imported where a search lacks a word,
 or quotes.
 """

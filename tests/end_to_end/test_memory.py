@@ -477,7 +477,7 @@ def test_opening_closes_what_it_opened_where_watching_cannot_begin(
 
     monkeypatch.setattr(PluginHost, "close", close)
     monkeypatch.setattr(threading.Thread, "start", start)
-    with pytest.raises(UnavailableError, match="no thread could be started to watch the files: "):
+    with pytest.raises(UnavailableError, match="not watched: no thread could be started: "):
         opener(watch=True)
     (host,) = closed
     monkeypatch.undo()

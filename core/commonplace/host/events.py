@@ -16,7 +16,7 @@ from commonplace.hookspecs import Hooks
 from commonplace.host.discovery import CALLED
 from commonplace.host.failures import Failure, attempt
 from commonplace.model.plugins import GROUP, hookimpl
-from commonplace.resilience.bounded_call import Worker
+from commonplace.resilience.bounded_call import Worker, start_failure
 from commonplace.resilience.deadline import INFINITY, NEVER, Deadline
 
 if TYPE_CHECKING:
@@ -375,9 +375,7 @@ class EventBus:
         """Whether there is a thread to deliver; the first call starts it."""
         if self._thread is None:
             thread = threading.Thread(target=self._run, name="commonplace-events", daemon=True)
-            try:
-                thread.start()
-            except RuntimeError:  # the interpreter is about to end
+            if start_failure(thread):
                 return False
             self._thread = thread
         return True

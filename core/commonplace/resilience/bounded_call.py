@@ -21,7 +21,35 @@ _AT_MOST = 64
 
 
 def _wait(event: threading.Event, seconds: float) -> bool:
-    return event.wait(min(seconds, threading.TIMEOUT_MAX))
+    try:
+        return event.wait(min(seconds, threading.TIMEOUT_MAX))
+    except RuntimeError as error:
+        _raise_signal_beneath(error)
+        raise
+
+
+def start_failure(thread: threading.Thread) -> str:
+    """Start ``thread``, and say why that failed: "" if it did not.
+
+    It fails where there can be no more threads, or the interpreter is about to end.
+    """
+    try:
+        thread.start()
+    except RuntimeError as error:
+        _raise_signal_beneath(error)
+        return f"no thread could be started: {error}"
+    return ""
+
+
+def _raise_signal_beneath(error: RuntimeError) -> None:
+    """Raise what a signal raised, such as Ctrl-C, where ``threading`` failed over it.
+
+    A signal that comes while ``threading.Event`` takes its lock again leaves it without, and
+    Python raises "release unlocked lock" instead.
+    """
+    beneath = error.__context__
+    if beneath is not None and not isinstance(beneath, Exception):
+        raise beneath
 
 
 class Worker:
@@ -64,11 +92,9 @@ class Worker:
             raise UnavailableError(f"{self.name}: {self._at_most} calls have not come back")
         call = _Call(work, self._places)
         thread = threading.Thread(target=call.make, name=f"commonplace-{self.name}", daemon=True)
-        try:
-            thread.start()
-        except RuntimeError as error:  # no more threads, or the interpreter is about to end
+        if reason := start_failure(thread):
             self._places.release()
-            raise UnavailableError(f"{self.name}: no thread could be started: {error}") from error
+            raise UnavailableError(f"{self.name}: {reason}")
         left, until = seconds, deadline.at
         while not self._wait(call.done, min(left, POLL_SECONDS) if deadline.cancellable else left):
             left -= POLL_SECONDS

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from commonplace.errors import CallerError, DeadlineExceededError, MemoryClosedError
 from commonplace.model.tuples import NamedTuple
+from commonplace.resilience.bounded_call import start_failure
 from commonplace.resilience.deadline import NEVER, POLL_SECONDS
 
 if TYPE_CHECKING:
@@ -373,9 +374,7 @@ class SyncWorker:
         self._changed.notify_all()
         if self._thread is None and not self._closed:
             thread = threading.Thread(target=self._loop, name=self._name, daemon=True)
-            try:
-                thread.start()
-            except RuntimeError:  # no more threads, or the interpreter is about to end
+            if start_failure(thread):
                 return False
             self._thread = thread
         return not self._closed

@@ -11,6 +11,7 @@ from attrs import define, field
 
 from commonplace.errors import UnavailableError, reason_of
 from commonplace.model.tuples import NamedTuple
+from commonplace.resilience.bounded_call import start_failure
 from commonplace.sync.folders import Poller, remote_file_system
 from commonplace.sync.native import NativeWatch, native_events
 
@@ -103,11 +104,8 @@ class Watcher:
                 self._watched, self._changed, self._poll_seconds, self._force_polling, self._deps
             )
             thread = threading.Thread(target=loop.run, name="commonplace-watcher")
-            try:
-                thread.start()
-            except RuntimeError as error:  # no more threads, or the interpreter is about to end
-                reason = f"no thread could be started to watch the files: {error}"
-                raise UnavailableError(reason) from error
+            if reason := start_failure(thread):
+                raise UnavailableError(f"the files are not watched: {reason}")
             self._running = loop, thread
 
     def stop(self) -> None:

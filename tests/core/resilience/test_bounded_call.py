@@ -110,3 +110,35 @@ def test_the_second_ctrl_c_in_a_loop_of_asyncio_is_the_users() -> None:
     with suppress(KeyboardInterrupt, asyncio.CancelledError):
         asyncio.run(work())
     assert seen == [True, False]
+
+
+@pytest.mark.parametrize("interrupted", [1, 2], ids=["while it starts", "while it works"])
+def test_ctrl_c_that_leaves_pythons_lock_open_is_ctrl_c(
+    monkeypatch: pytest.MonkeyPatch, interrupted: int
+) -> None:
+    release, waits = threading.Event(), []
+
+    def wait(event: threading.Event, timeout: float | None = None) -> bool:
+        if threading.current_thread() is threading.main_thread():
+            waits.append(event)
+            if len(waits) == interrupted:
+                event_wait(event, 30 if interrupted == 1 else 0)
+                try:
+                    raise KeyboardInterrupt
+                finally:
+                    threading.Lock().release()  # what Condition.__exit__ does without its lock
+        return event_wait(event, timeout)
+
+    event_wait = threading.Event.wait
+    worker = Worker("w", at_most=1)
+    monkeypatch.setattr(threading.Event, "wait", wait)
+    with pytest.raises(KeyboardInterrupt):
+        worker.run(lambda: release.wait(30), Deadline.after(30))
+    monkeypatch.undo()
+    with pytest.raises(UnavailableError, match="1 calls have not come back"):
+        worker.run(lambda: None, Deadline.after(30))
+    release.set()
+    for thread in threading.enumerate():
+        if thread.name == "commonplace-w":
+            thread.join(30)
+    assert worker.run(lambda: "next", Deadline.after(30)) == "next"

@@ -149,11 +149,13 @@ each `path:` and `tag:` that no note has.
 - Neighbouring pieces of one passage, up to 1,000 characters together, are shown as one with the
   lines of both and the score of the better one, which stands in the snippet whole (`query.join`).
 - `weak match` marks what scores less than 0.4 times the best.
-- Words that no note has are named, with what was searched for instead: in English a synonym or
-  another spelling ("mum" for "mother", "kubernetes" for "k8s", "colour" for "color"), its parts, a
-  longer word ("Heizlastberechnung" for "Heizlast"), or the likely word for one that is mistyped. A
-  telephone or account number that was copied without spaces is found in the groups that a note has
-  it in, "25000" as "25 000". "wifi" finds "Wi-Fi", and `-wifi` leaves it out.
+- Short forms and spellings that mean the same are one word: "k8s" and "kubernetes", "config" and
+  "configuration", "colour" and "color".
+- Words that no note has are named, with what was searched for instead: in English a synonym
+  ("mum" for "mother"), its parts, a longer word ("Heizlastberechnung" for "Heizlast"), or the
+  likely word for one that is mistyped. A telephone or account number that was copied without spaces
+  is found in the groups that a note has it in, "25000" as "25 000". "wifi" finds "Wi-Fi", and
+  `-wifi` leaves it out.
 - A snippet is valid Markdown: a block of code that is cut is closed, rows of a table have its
   header.
 """

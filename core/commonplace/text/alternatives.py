@@ -146,10 +146,9 @@ lift elevator
 heating heater radiator boiler
 mobile cellphone smartphone phone
 telephone phone
-tv television
 computer laptop pc
 film movie
-photo picture photograph
+photo picture
 supermarket groceries
 buy purchase
 price cost fee
@@ -207,19 +206,13 @@ dog puppy
 cat kitten
 wedding marriage
 gym workout exercise
-doc document
 folder directory
-database db
-repository repo
-config configuration settings
-environment env
+configuration settings
 production prod
-authentication auth login
+authentication login
 authorization permission
 login signin
 password passphrase credential
-kubernetes k8s
-postgres postgresql
 javascript js
 typescript ts
 application app
@@ -237,32 +230,16 @@ restore recovery
 alert alarm notification
 function method
 argument parameter
-certificate cert
 disk storage
 cpu processor
 latency delay
 quota limit
 frontend ui
-administrator admin
 developer programmer engineer
 lawyer attorney solicitor
 accountant bookkeeper
 guest visitor
 parcel package
-color colour
-honor honour
-humor humour
-labor labour
-fiber fibre
-liter litre
-meter metre
-tyre tire
-defence defense
 offence offense
-neighbourhood neighborhood
-grey gray
-programme program
 cheque check
-aluminium aluminum
-jewellery jewelry
 """

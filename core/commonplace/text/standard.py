@@ -61,7 +61,7 @@ _Value = TypeVar("_Value")
 class StandardAnalyser:
     """See :class:`commonplace.text.analyse.Analyser`; safe to use from several threads."""
 
-    id = "standard-7"
+    id = "standard-8"
     terms = "analysed"
 
     def __init__(self) -> None:
@@ -313,8 +313,8 @@ class _Stems(dict[str, str]):
 
     There is no telling which language a word is in, so what is done to it depends on its letters:
     Cyrillic and Arabic ones have a stemmer of their own; Latin ones lose their accents, what
-    Snowball's English stemmer takes, and endings of other languages (``Rechnungen``); irregular
-    English forms are listed (``bought``). What holds more than letters only loses its accents.
+    Snowball's English stemmer takes, and endings of other languages (``Rechnungen``). Forms of
+    English words are listed (``bought``, ``k8s``). What else has no letters alone loses accents.
     """
 
     def __init__(self) -> None:
@@ -329,10 +329,10 @@ class _Stems(dict[str, str]):
 
     def _stem(self, word: str) -> str:
         bare = word if word.isascii() or is_vietnamese(word) else unaccented(word)
-        if not bare.isalpha():
-            return bare
         if bare in STEM_OF:
             return STEM_OF[bare]
+        if not bare.isalpha():
+            return bare
         if bare.isascii():
             return latin_stem(bare, partial(self._snowball, "english"))
         if "\u0400" <= bare[0] <= "\u052f":

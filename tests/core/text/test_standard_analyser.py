@@ -236,10 +236,38 @@ def test_stop_words_leave_if_another_word_stays() -> None:
     assert "not" in _ANALYSER.query(parse_query("to be or not to be")).should
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "k8s kubernetes",
+        "postgres PostgreSQL",
+        "repo repos repository repositories",
+        "config configs configuration configurations",
+        "cert certs certificate certificates",
+        "db dbs database databases",
+        "auth authentication",
+        "photo photos pics photograph photographs",
+        "colour colours color colored coloured",
+        "organise organised organising organisation organize organizing organization",
+        "theatre theatres theater theaters",
+        "kilometres kilometers",
+        "defence defense",
+        "jewellery jewelry",
+        "pyjamas pajamas",
+        "travelling traveling traveled",
+    ],
+)
+def test_short_forms_and_spellings_of_two_countries_share_a_token(words: str) -> None:
+    assert len(set(_ANALYSER.chunk(words).body.split())) == 1
+
+
+@pytest.mark.parametrize("words", ["product prod", "maximum max", "temporary temp", "hour or"])
+def test_what_may_mean_something_else_has_a_token_of_its_own(words: str) -> None:
+    assert len(set(_ANALYSER.chunk(words).body.split())) == 2
+
+
 @pytest.mark.parametrize(("stem", "forms"), FORMS_OF.items())
-def test_irregular_forms_have_the_stem_of_what_they_are_forms_of(
-    stem: str, forms: list[str]
-) -> None:
+def test_listed_forms_have_the_stem_of_what_they_are_forms_of(stem: str, forms: list[str]) -> None:
     # "choos" is that of "choose", and "fli" of "fly".
     bases = {stem, f"{stem}e", f"{stem.removesuffix('i')}y"}
     assert stem in {_ANALYSER.chunk(base).body for base in bases}

@@ -48,8 +48,9 @@ _SHORTEST, _LONGEST = 4, 24
 
 _MOST_PARTS = 5
 """How many parts an identifier has of which one may be mistyped."""
-_LONG = 8
-"""Words of so many letters or more are near to the one that was meant, and hardly to another."""
+_LONG, _LONG_NAME = 6, 8
+"""Words of so many letters or more are near to the one that was meant, and hardly to another; a
+capitalised one may be a name."""
 _STEMS = 3
 """How many tokens near a word are searched for in notes."""
 _SAMPLE = 5
@@ -139,15 +140,15 @@ class UnknownWords:
 
     def _instead_of(self, words: Words, *, found: bool) -> dict[str, Parts]:
         """What is searched for in the place of each of ``words``; ``found``: others find notes."""
-        parts_by_word = self._parts(words) | self._synonyms(words)
-        for unknown in words:
-            # A beginning is less likely than a mistake in one letter, two words are not.
-            is_two = len(parts_by_word.get(unknown.word, ())) > 1
-            if unknown.suggestion and not is_two and (not found or len(unknown.word) >= _LONG):
-                parts_by_word[unknown.word] = (unknown.suggestion,)
+        meant = {
+            word.word: (word.suggestion,)
+            for word in words
+            if word.suggestion and (not found or _is_long(word.word))
+        }
+        # A mistake in one letter is likelier than two words, or a beginning.
+        parts_by_word = self._parts(words) | self._synonyms(words) | meant
         for unknown in words[:_MOST_SPLIT_WORDS]:
-            meant = unknown.suggestion and len(unknown.word) >= _LONG
-            known = meant or unknown.word in parts_by_word
+            known = unknown.word in parts_by_word
             if not known and (longer := self._longer(unknown.word)):
                 parts_by_word[unknown.word] = longer
         return parts_by_word
@@ -245,11 +246,15 @@ class UnknownWords:
         parts_by_word = {}
         for word, ways in ways_by_word.items():
             known = (way for way in ways if all(holders.get(tokens.get(part, "")) for part in way))
-            if way := next(known, ()):
+            if way := next((way for way in known if self._are_written(way, tokens)), ()):
                 is_beginning = len(way) == 1 and word.lower().startswith(way)
                 written = self._as_written(way[0], tokens[way[0]]) if is_beginning else ""
                 parts_by_word[word] = (written,) if is_beginning else way
         return {word: way for word, way in parts_by_word.items() if any(way)}
+
+    def _are_written(self, way: Parts, tokens: Mapping[str, str]) -> bool:
+        """Whether notes have both words of ``way`` as they are: "pers" has the token of "per"."""
+        return len(way) == 1 or all(part in self._words_of(tokens[part]) for part in way)
 
     def _as_written(self, beginning: str, token: str) -> str:
         """The word of notes that is ``beginning`` but for its ending; ``""``: none is.
@@ -353,6 +358,10 @@ class UnknownWords:
         """The token of each of ``words``, which are letters alone."""
         text = " ".join(words)
         return {text[start:end]: terms[0] for start, end, terms in self._analyser.spans(text)}
+
+
+def _is_long(word: str) -> bool:
+    return len(word) >= (_LONG if word.islower() else _LONG_NAME)
 
 
 _PASTED = 4

@@ -21,7 +21,7 @@ from typing import Any
 
 from commonplace.embedding import guarded as provider
 from commonplace.fallback import backend
-from commonplace.host import border, events, guarded
+from commonplace.host import answers, backends, events, sources
 from commonplace.host.discovery import installed
 from commonplace.plugin import Limits
 
@@ -45,7 +45,7 @@ def main() -> int:
     options = parser.parse_args()
     parts, bad = load(), 0
     # So that a call that hangs does not hold up a run of some 10,000 calls.
-    border.RANKER_SECONDS = guarded.CALL_SECONDS = guarded.PROBE_SECONDS = 0.2
+    answers.RANKER_SECONDS = sources.CALL_SECONDS = backends.PROBE_SECONDS = 0.2
     events.HOOK_SECONDS = provider.FACT_SECONDS = 0.2
     backend.PROBE_SECONDS = 2.0  # more than the calls that one look at an index makes
     limits = Limits(query_seconds=0.3, request_seconds=0.3, wait_seconds=0.2)

@@ -15,7 +15,7 @@ from commonplace.errors import (
     reason_of,
 )
 from commonplace.fallback.backend import Backend
-from commonplace.host.border import foreign_label
+from commonplace.host.answers import foreign_label
 from commonplace.host.registry import RegistryEntry
 from commonplace.protocols.contexts import (
     Arms,
@@ -111,7 +111,7 @@ def _make_source(host: PluginHost, settings: Settings, id_: str) -> Source:
     label = foreign_label(host, "source", id_)
     if not label:
         return source
-    from commonplace.host.guarded import GuardedSource
+    from commonplace.host.sources import GuardedSource
 
     return GuardedSource(source, label)
 
@@ -188,7 +188,7 @@ def mounts_of(host: PluginHost, settings: Settings, sources: Sequence[Source]) -
     found: list[Mount] = []
     for backend, offered in _offered(host, settings):
         if isinstance(offered, RegistryEntry) and offered.registration.mounts is not None:
-            from commonplace.host.guarded import mounts_given
+            from commonplace.host.backends import mounts_given
 
             context = _manager_context(host, settings, backend, sources)
             found += mounts_given(offered.registration.mounts, context, backend)
@@ -271,11 +271,11 @@ def _permits(host: PluginHost, settings: Settings) -> Iterator[Callable[[Query],
         section = f"memory.{backend}"
         if not isinstance(offered, RegistryEntry):
             if settings.sections.get(section):
-                from commonplace.host.guarded import refuse_chats
+                from commonplace.host.backends import refuse_chats
 
                 yield partial(refuse_chats, section, str(offered))
         elif offered.registration.permits is not None:
-            from commonplace.host.guarded import check_permit
+            from commonplace.host.backends import check_permit
 
             values = settings.section_values.get(section)
             yield partial(check_permit, offered.registration.permits, values, backend)
@@ -329,7 +329,7 @@ def make_manager(
     if offered.own:
         probe = registration.probe()
     else:
-        from commonplace.host.guarded import answer_of
+        from commonplace.host.backends import answer_of
 
         probe = answer_of(registration.probe, f"backend {backend!r} of {offered.plugin}")
     if not probe.available:
@@ -353,7 +353,7 @@ def make_manager(
         with suppress(PluginConflictError, PluginUnavailableError):  # reported by the first sync
             if host.is_builtin("chunker", cut.strategy):
                 return host.chunker(cut.strategy).factory(context)
-        from commonplace.host.guarded import guarded_chunker
+        from commonplace.host.sources import guarded_chunker
 
         return guarded_chunker(host, cut.strategy, context, required=cut != own)
 

@@ -13,7 +13,7 @@ from commonplace.config.defaults import RANKERS
 from commonplace.config.load import load_settings, section_class
 from commonplace.fallback.backend import Backend
 from commonplace.fallback.manager import FallbackMemoryManager
-from commonplace.host.border import make_rankers
+from commonplace.host.answers import make_rankers
 from commonplace.host.discovery import EntryPoint, installed
 from commonplace.host.host import PluginHost
 from commonplace.model.search import KeywordQuery, Query

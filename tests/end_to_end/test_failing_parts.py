@@ -20,9 +20,9 @@ def test_a_failing_part_costs_its_own_share(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in (
-        "host.border.RANKER",
-        "host.guarded.CALL",
-        "host.guarded.PROBE",
+        "host.answers.RANKER",
+        "host.sources.CALL",
+        "host.backends.PROBE",
         "host.events.HOOK",
     ):
         monkeypatch.setattr(f"commonplace.{name}_SECONDS", 0.2)

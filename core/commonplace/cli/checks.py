@@ -169,7 +169,7 @@ def _state_folder(settings: Settings) -> Finding:
 
 def _notes(memory: Memory) -> Iterator[Finding]:
     from commonplace.assembly import make_sources
-    from commonplace.host.border import scanned
+    from commonplace.host.answers import scanned
 
     workspace = memory.settings.workspace
     with os.scandir(workspace) as entries:

@@ -15,7 +15,7 @@ from commonplace.embedding.guarded import CheckedProvider, GuardedProvider
 from commonplace.embedding.keys import RotatingKeys
 from commonplace.embedding.spaces import context_as_recorded, fingerprint_of, recorded_settings
 from commonplace.errors import CommonplaceError, PluginUnavailableError, UnavailableError
-from commonplace.host.guarded import probed
+from commonplace.host.backends import probed
 from commonplace.resilience.bounded_call import failure_of
 from commonplace.resilience.breaker import BreakerFile, CircuitBreaker
 

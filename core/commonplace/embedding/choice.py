@@ -226,7 +226,7 @@ def _ready(
 
         # An address without a key, in a section for chat models, does not ask for embeddings.
         context = evolve(context, base_url=None)
-    from commonplace.host.guarded import probed
+    from commonplace.host.backends import probed
 
     return probed(host, "provider", registration.id, lambda: ready(context))
 

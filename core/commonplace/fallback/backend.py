@@ -16,7 +16,7 @@ from commonplace.errors import (
     UnavailableError,
     reason_of,
 )
-from commonplace.host.border import checked_arms, checked_report, make_worker
+from commonplace.host.answers import checked_arms, checked_report, make_worker
 from commonplace.index.rescoring import with_finite_scores
 from commonplace.index.syncing import Freshness, freshen, maintain_unasked
 from commonplace.model.reports import BackendState
@@ -196,7 +196,7 @@ class Backend:
         failure = self.guard.failure("search")
         if failure is not None and failure.retry_in:
             return ManagerHealth(available=False, reason=failure.reason)
-        from commonplace.host.guarded import checked_health  # no search needs it
+        from commonplace.host.backends import checked_health  # no search needs it
 
         deadline = NEVER if deep else Deadline.after(PROBE_SECONDS)
         try:

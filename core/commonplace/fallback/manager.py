@@ -12,6 +12,8 @@ from commonplace.fallback.backend import PROBE_SECONDS, BackendSearch, BackendsS
 from commonplace.index.syncing import Freshness
 from commonplace.model.reports import BackendState
 from commonplace.model.search import Fallback
+from commonplace.model.tuples import NamedTuple
+from commonplace.resilience.bounded_call import ProgressGate
 from commonplace.resilience.breaker import BreakerFile, CircuitBreaker
 
 if TYPE_CHECKING:
@@ -20,12 +22,13 @@ if TYPE_CHECKING:
 
     from commonplace.config.settings import Settings
     from commonplace.fallback.backend import Backend, UpdateOptions
-    from commonplace.model.reports import Progress, ProgressCallback, SyncReport
+    from commonplace.model.reports import SyncReport
     from commonplace.model.search import Arm, Query, Where
     from commonplace.protocols.contexts import ManagerHealth
     from commonplace.protocols.managers import MaintainOptions
     from commonplace.resilience.deadline import Deadline
 
+_Index = Literal["due", "skipped", "done", "failed"]
 
 Standby = Literal["lazy", "warm"]
 """When the index of a backend that is not active is updated: once it answers, or always."""
@@ -171,44 +174,51 @@ class FallbackMemoryManager:
             backend.close()
 
 
-class _Gate:
-    """Passes progress on until it is closed: an update that was given up may go on for a while.
+class Shares(NamedTuple):
+    """What one backend may take of a search's time, in seconds.
 
-    Each report of progress renews ``deadline``, where there is one, for ``seconds``.
+    ``update`` is for its index, ``whole`` for its index and its answer. ``answer`` is left for the
+    answer however long the update took, and ``last_try`` where the update failed.
     """
 
-    def __init__(self, progress: ProgressCallback | None) -> None:
-        self._progress = progress
-        self.closed = False
-        self.deadline: Deadline | None = None
-        self.seconds = 0.0
+    update: float
+    whole: float
+    answer: float
+    last_try: float
 
-    def __call__(self, progress: Progress) -> None:
-        if self.closed:
-            return
-        if self.deadline is not None:
-            self.deadline.renew(self.seconds)
-        if self._progress is not None:
-            self._progress(progress)
+
+def shares_of(left: float, waiting: int, *, last: bool, most: float) -> Shares:
+    """The shares of one backend in a search that has ``left`` seconds (0 or more, or infinite).
+
+    ``waiting`` (1 or more) counts the backends that have not failed in this search, this one
+    included: each has an equal part of the time, and ``most`` seconds at most. The ``last`` one
+    that could answer now is given nearly all of the time, as if it were the only one.
+    """
+    if not last:
+        whole = min(most, left / waiting)
+        return Shares(whole / 2, whole, whole / 2, min(whole / 2, _LAST_TRY_SECONDS))
+    update = left * _UPDATE_SHARE
+    # Backends that were skipped for an earlier failure are tried in what this one leaves.
+    whole = left if waiting == 1 else update
+    return Shares(update, whole, left / 2, min(left / 8, _LAST_TRY_SECONDS))
 
 
 class _Attempt:
     """One backend of a chain in one search: its index is updated once, unless that failed lately.
 
-    ``update_skipped`` says that the update was skipped for an earlier failure; ``update_deadline``
-    is the deadline of an update that failed.
+    ``index`` says how far that is (``done`` also where no update was asked for), ``update_by`` when
+    it had to end, and ``error`` why the backend gave no answer when it was last asked.
     """
 
     def __init__(self, backend: Backend, deadline: Deadline, options: UpdateOptions) -> None:
         self.backend = backend
-        self.gate = _Gate(options.get("progress"))
-        own: UpdateOptions = {**options, "progress": self.gate, "changed": None}
+        self._gate = ProgressGate(options.get("progress"))
+        own: UpdateOptions = {**options, "progress": self._gate, "changed": None}
         self.search = BackendSearch(backend, deadline, **own)
-        self.update_skipped = False
-        self.update_deadline: Deadline | None = None
         self.error: UnavailableError | DeclinedError | None = None
         self._bounded = options.get("bounded", False)
-        self._done = not options.get("update")
+        self.index: _Index = "due" if options.get("update") else "done"
+        self.update_by = deadline
 
     @property
     def hopeless(self) -> bool:
@@ -222,20 +232,21 @@ class _Attempt:
         The ``last`` backend that could answer has as long as a first index needs, while it reports
         progress before ``deadline``; in a search that is bounded, that is the end.
         """
-        if self._done and not self.update_skipped:
+        if self.index in {"done", "failed"}:
             return
-        self._done = True
-        self.update_skipped = not ignore_breaker and not self.backend.guard.allows("sync")
-        if self.update_skipped:
+        if not ignore_breaker and not self.backend.guard.allows("sync"):
+            self.index = "skipped"
             failure = self.backend.guard.failure("sync")
             reason = failure.reason if failure else f"{self.backend.id} failed lately"
             self.search.record_update_failure(UnavailableError(reason))
             return
         if last and not self._bounded:
-            self.gate.deadline, self.gate.seconds = deadline, deadline.remaining()
+            self._gate.renew(deadline)
+        self.index, self.update_by = "done", deadline
         self.search.update(deadline)
         if self.search.update_error is not None:
-            self.gate.closed, self.update_deadline = True, deadline
+            self.index = "failed"
+            self._gate.close()
 
     def ask(
         self, query: Query, *, where: Where, limit: int, deadline: Deadline
@@ -247,8 +258,9 @@ class _Attempt:
         try:
             return self.search.ask(query, where=where, limit=limit, deadline=deadline)
         except (UnavailableError, DeclinedError) as error:
-            if not self.update_skipped or error is not self.search.update_error:
-                self.error, self.gate.closed = error, True
+            if self.index != "skipped" or error is not self.search.update_error:
+                self.error = error
+                self._gate.close()
             return None
 
 
@@ -308,7 +320,7 @@ class ChainSearch:
             if attempt.error is None:
                 skipped.append(attempt)
         for attempt in skipped:
-            until = self._update(attempt, last=False, ignore_breaker=True)
+            until = self._update(attempt, last=self._waiting == 1, ignore_breaker=True)
             arms = attempt.ask(query, where=where, limit=limit, deadline=until)
             if arms is not None:
                 return self._answered(attempt, arms)
@@ -316,8 +328,9 @@ class ChainSearch:
 
     def ask_again(self, query: Query, *, where: Where, limit: int) -> tuple[Arm, ...]:
         """Return further ranked lists of the backend that answered; no other one is asked."""
-        share = self._share(len(self._attempts))
-        return self._active.search.ask_again(query, where=where, limit=limit, deadline=share)
+        shares = self._shares(len(self._attempts), last=self._alone)
+        until = self._deadline.sooner(shares.whole)
+        return self._active.search.ask_again(query, where=where, limit=limit, deadline=until)
 
     @property
     def _alone(self) -> bool:
@@ -325,41 +338,28 @@ class ChainSearch:
 
     def _is_last(self, attempt: _Attempt, skipped: Sequence[_Attempt]) -> bool:
         """Whether no backend but that of ``attempt`` could answer now."""
-        others = [other for other in self._attempts if other is not attempt]
-        return all(other.hopeless for other in others if other not in skipped)
+        return all(o.hopeless for o in self._attempts if o is not attempt and o not in skipped)
+
+    @property
+    def _waiting(self) -> int:
+        """How many backends have not failed in this search."""
+        return sum(attempt.error is None for attempt in self._attempts)
+
+    def _shares(self, waiting: int, *, last: bool) -> Shares:
+        return shares_of(self._deadline.remaining(), waiting, last=last, most=self._backend_seconds)
 
     def _update(self, attempt: _Attempt, *, last: bool, ignore_breaker: bool) -> Deadline:
-        """Update the index of one backend; return when its answer is due.
-
-        The ``last`` one that could answer, or that has not failed in this search, is given nearly
-        all of the time, as if it were the only one.
-        """
-        left = sum(other.error is None for other in self._attempts)
-        answer_by = self._share(left)
-        update_seconds = answer_seconds = answer_by.remaining() / 2
-        last_try_seconds = _LAST_TRY_SECONDS
-        if last or left == 1:
-            last = True
-            rest = self._deadline.remaining()
-            update_seconds, answer_seconds = rest * _UPDATE_SHARE, rest / 2
-            last_try_seconds = min(rest / 8, last_try_seconds)
-            # Backends that were skipped for an earlier failure are tried in what this one leaves.
-            answer_by = self._deadline if left == 1 else self._deadline.sooner(update_seconds)
-        update_by = self._deadline.sooner(update_seconds)
+        """Update the index of one backend; return when its answer is due."""
+        shares = self._shares(self._waiting, last=last)
+        update_by = self._deadline.sooner(shares.update)
+        answer_by = self._deadline.sooner(shares.whole)
         attempt.update(update_by, last=last, ignore_breaker=ignore_breaker)
-        if attempt.update_deadline is not None:
+        if attempt.index == "failed":
             # One that cannot be reached costs that once; an old index answers at once.
-            return attempt.update_deadline.at_least(min(answer_seconds, last_try_seconds))
+            return attempt.update_by.at_least(shares.last_try)
         # However long a first index took, half of the time is left for the answer.
-        self._deadline = self._deadline.at_least(answer_seconds)
-        return answer_by.at_least(answer_seconds)
-
-    def _share(self, left: int) -> Deadline:
-        """What one backend may take, so that each of those ``left`` has its part of the time."""
-        deadline = self._deadline
-        if left == 1:
-            return deadline
-        return deadline.sooner(min(self._backend_seconds, deadline.remaining() / left))
+        self._deadline = self._deadline.at_least(shares.answer)
+        return answer_by.at_least(shares.answer)
 
     def _answered(self, attempt: _Attempt, arms: tuple[Arm, ...]) -> tuple[Arm, ...]:
         """``arms``; and note that the backend of ``attempt`` gave them, and in whose place."""

@@ -183,3 +183,10 @@ def kind_of(value: object) -> str:
     """A value that a plugin gave, by its type alone: it may be a text of the user's."""
     name = type(value).__name__
     return "None" if value is None else f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
+
+
+def words_of(error: BaseException) -> str:
+    """What a plugin's code raised, in one line: see :func:`~.bounded_call.failure_of`."""
+    from commonplace.resilience.bounded_call import failure_of  # imports threading
+
+    return failure_of(error)

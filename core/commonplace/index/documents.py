@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, cast
 
 from attrs import Factory, define
 
-from commonplace.host.border import read_of
+from commonplace.host.answers import read_of
 from commonplace.index.planning import is_same_file, is_unsettled, settled_stamp, size_of
 from commonplace.model.chunks import (
     AnalysedChunk,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from commonplace.host.border import scanned_paths
+from commonplace.host.sources import scanned_paths
 from commonplace.index.planning import idle_report, plan_changes, scan_of
 from commonplace.index.syncing import QUICK_BYTES
 from commonplace.model.tuples import NamedTuple

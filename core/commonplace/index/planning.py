@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 from commonplace.errors import UnavailableError
 from commonplace.files.roots import file_stamp
-from commonplace.host.border import scanned
+from commonplace.host.answers import scanned
 from commonplace.index.builds import fingerprint_of, is_current
 from commonplace.model.reports import SyncReport
 from commonplace.model.tuples import NamedTuple, Record

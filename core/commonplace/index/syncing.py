@@ -7,7 +7,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, cast
 
 from commonplace.errors import IndexBusyError, IndexCorruptError, UnavailableError, counted
-from commonplace.host.border import checked_report
+from commonplace.host.answers import checked_report
 from commonplace.index.builds import (
     begun_build,
     can_answer,

@@ -12,6 +12,7 @@ from commonplace.resilience.deadline import INFINITY, POLL_SECONDS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from commonplace.model.reports import Progress, ProgressCallback
     from commonplace.resilience.deadline import Deadline
 
 
@@ -104,6 +105,33 @@ class Worker:
                 self._given_up = call.done
                 raise DeadlineExceededError(f"{self.name} did not answer within {seconds:.3g} s")
         return call.outcome()
+
+
+class ProgressGate:
+    """Passes progress on to ``progress`` until it is closed: a call that was given up may go on."""
+
+    def __init__(self, progress: ProgressCallback | None) -> None:
+        self._progress = progress
+        self._closed = False
+        self._deadline: Deadline | None = None
+        self._seconds = 0.0
+
+    def __call__(self, progress: Progress) -> None:
+        """Pass ``progress`` on, and renew the deadline that :meth:`renew` was given."""
+        if self._closed:
+            return
+        if self._deadline is not None:
+            self._deadline.renew(self._seconds)
+        if self._progress is not None:
+            self._progress(progress)
+
+    def renew(self, deadline: Deadline) -> None:
+        """From now on each progress gives ``deadline`` as many seconds as it has left now."""
+        self._deadline, self._seconds = deadline, deadline.remaining()
+
+    def close(self) -> None:
+        """Pass no more on."""
+        self._closed = True
 
 
 def failure_of(error: BaseException) -> str:

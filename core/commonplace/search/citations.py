@@ -24,7 +24,7 @@ from commonplace.files.reading import (
     split_citation,
 )
 from commonplace.files.roots import ENDINGS, ExtraRoot, Roots, find_roots, is_link
-from commonplace.host.border import read_of, scanned
+from commonplace.host.answers import read_of, scanned
 from commonplace.model.search import QueryNote, Where
 from commonplace.model.tools import is_direct
 from commonplace.model.tuples import NamedTuple
@@ -378,7 +378,7 @@ def _absent_tags(
 ) -> Sequence[str]:
     """Those of ``tags`` that no note has; none where not all notes were read in time.
 
-    Raises what :func:`~commonplace.host.border.read_of` does.
+    Raises what :func:`~commonplace.host.answers.read_of` does.
     """
     missing = dict.fromkeys(tags)
     # Conversations are no notes, and too long to be read for this.

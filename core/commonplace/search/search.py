@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from commonplace.config.defaults import RANKERS
 from commonplace.config.settings import chain_of
-from commonplace.host.border import failures_of, make_rankers
+from commonplace.host.answers import failures_of, make_rankers
 from commonplace.model.search import (
     ArmFacts,
     ArmScore,

@@ -10,7 +10,8 @@ from contextlib import suppress
 import pytest
 
 from commonplace.errors import DeadlineExceededError, UnavailableError
-from commonplace.resilience.bounded_call import Worker, from_signal
+from commonplace.model.reports import Progress
+from commonplace.resilience.bounded_call import ProgressGate, Worker, from_signal
 from commonplace.resilience.deadline import NEVER, POLL_SECONDS, Deadline
 
 
@@ -142,3 +143,33 @@ def test_ctrl_c_that_leaves_pythons_lock_open_is_ctrl_c(
         if thread.name == "commonplace-w":
             thread.join(30)
     assert worker.run(lambda: "next", Deadline.after(30)) == "next"
+
+
+def test_progress_gives_a_deadline_its_time_again_until_it_is_closed() -> None:
+    now = 100.0
+    shown: list[Progress] = []
+    deadline = Deadline(105.0, lambda: now)
+    gate = ProgressGate(shown.append)
+    step = Progress(label="Indexing notes", completed=1, total=2)
+    gate(step)
+    assert (deadline.at, shown) == (105.0, [step]), "it was not asked to renew any"
+    gate.renew(deadline)
+    now = 104.0
+    gate(step)
+    assert deadline.at == 109.0
+    assert len(shown) == 2
+    gate.close()
+    now = 108.0
+    gate(step)
+    assert deadline.at == 109.0
+    assert len(shown) == 2
+
+
+def test_a_gate_without_a_callback_renews_a_deadline_too() -> None:
+    now = 0.0
+    deadline = Deadline(5.0, lambda: now)
+    gate = ProgressGate(None)
+    gate.renew(deadline)
+    now = 4.0
+    gate(Progress(label="Indexing notes", completed=1, total=2))
+    assert deadline.at == 9.0

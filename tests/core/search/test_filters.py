@@ -12,7 +12,7 @@ import pytest
 
 from commonplace import Memory
 from commonplace.errors import DeclinedError, UnavailableError
-from commonplace.host.border import scanned
+from commonplace.host.answers import scanned
 from commonplace.index.syncing import Freshness
 from commonplace.model.documents import RootFailure
 from commonplace.model.plugins import Mount

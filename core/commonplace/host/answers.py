@@ -1,8 +1,12 @@
-"""The border to plugins: what they give is checked before it is used.
+"""What parts answer in a search or a sync, checked before it is used.
 
 A part that raises, hangs or gives what it must not costs its own share of the answer, never the
-answer: a ranker is skipped with a note that names it, an engine is unavailable, so that the next
-backend answers, and the documents of a source stay as they were indexed.
+answer: a ranker is skipped with a note that names it, a backend is unavailable, so that the next
+one answers, and the documents of a source stay as they were indexed.
+
+Every search goes through here, also with parts of our own, and loads this file alone: one for each
+kind of part would be two more. What else is asked of parts stands by its kind, in ``sources.py``
+(with chunkers) and ``backends.py`` (with providers).
 """
 
 from __future__ import annotations
@@ -18,19 +22,19 @@ from commonplace.errors import (
     counted,
     reason_of,
 )
-from commonplace.host.failures import document_fault, hit_fault, scan_fault
+from commonplace.host.failures import document_fault, hit_fault, scan_fault, words_of
 from commonplace.model.documents import Document, DocumentRef, RootFailure, ScanReport, is_day
 from commonplace.model.reports import Embedding, SyncReport
 from commonplace.model.search import Arm, Candidate, Explanation, Found, Step, StoredChunk
 from commonplace.resilience.deadline import Deadline
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from commonplace.host.host import PluginHost
     from commonplace.protocols.contexts import RankContext, RankerContext
     from commonplace.protocols.managers import Ranker
-    from commonplace.protocols.parts import PartialSource, Source
+    from commonplace.protocols.parts import Source
     from commonplace.resilience.bounded_call import Worker
 
     ContextOf = Callable[[str], RankerContext]
@@ -45,6 +49,41 @@ _path_of = attrgetter("path")
 
 _KINDS = frozenset({"bm25", "cosine", "rank", "opaque"})
 _STAGES = ("fuse", "adjust", "select")
+
+
+def make_worker(name: str, at_most: int = 64) -> Worker:
+    """A worker that gives up the calls of a part that hang."""
+    from commonplace.resilience.bounded_call import Worker  # imports threading
+
+    return Worker(name, at_most=at_most)
+
+
+def foreign_label(host: PluginHost, kind: str, id_: str) -> str:
+    """How messages name a part of a third party: with its plugin and distribution.
+
+    ``""`` for a part of ours, which is trusted not to hang, and for one that cannot be loaded.
+    """
+    try:
+        return (
+            "" if host.is_builtin(kind, id_) else f"the {kind} {id_!r} of {host.label(kind, id_)}"
+        )
+    except CommonplaceError:  # reported where the part is asked for
+        return ""
+
+
+_LOGGED: set[str] = set()
+
+
+def log_once(part: str, note: str) -> None:
+    """Log the first failure of a part alone: later ones may say the same in other words."""
+    if part not in _LOGGED:
+        from commonplace.host.events import logger
+
+        _LOGGED.add(part)
+        logger().warning(note)
+
+
+# --- rankers --------------------------------------------------------------------------------------
 
 
 class GuardedRanker:
@@ -84,31 +123,11 @@ class GuardedRanker:
         except DeadlineExceededError:
             why = f"it took more than {seconds:.2g} s"
         except BaseException as error:  # noqa: BLE001 - whatever a plugin raises is its own failure
-            why = _words(error)
+            why = words_of(error)
         note = f"the ranker {self.id!r} of {self._label} was skipped: {why}"
         log_once(f"ranker {self.id} of {self._label}", note)
         fused = hits if self._instead is None else self._instead.rank(hits, context)
         return [_with_failure(hit, self.id, note) for hit in fused]
-
-
-def make_worker(name: str, at_most: int = 64) -> Worker:
-    """A worker that gives up the calls of a part that hang."""
-    from commonplace.resilience.bounded_call import Worker  # imports threading
-
-    return Worker(name, at_most=at_most)
-
-
-def foreign_label(host: PluginHost, kind: str, id_: str) -> str:
-    """How messages name a part of a third party: with its plugin and distribution.
-
-    ``""`` for a part of ours, which is trusted not to hang, and for one that cannot be loaded.
-    """
-    try:
-        return (
-            "" if host.is_builtin(kind, id_) else f"the {kind} {id_!r} of {host.label(kind, id_)}"
-        )
-    except CommonplaceError:  # reported where the part is asked for
-        return ""
 
 
 def make_rankers(
@@ -160,7 +179,7 @@ def _make_ranker(
     except CommonplaceError as error:
         notes.append(f"the ranker {id_!r} was left out: {reason_of(error)}")
     except BaseException as error:  # noqa: BLE001 - as in GuardedRanker
-        notes.append(f"the ranker {id_!r} of {label} was left out: {_words(error)}")
+        notes.append(f"the ranker {id_!r} of {label} was left out: {words_of(error)}")
     return None
 
 
@@ -170,10 +189,71 @@ def _stage(stage: Any) -> Any:
     return stage
 
 
+def _text(value: object, what: str) -> str:
+    if not isinstance(value, str) or not value:
+        raise TypeError(f"{what} is {value!r}")
+    return value
+
+
+def _selected(
+    ranked: object, hits: Sequence[Candidate], added: Sequence[Candidate], *, drops: bool
+) -> list[Candidate]:
+    """``ranked`` as a list, if it is made of ``hits``, and of those ``added``, each once.
+
+    Scores must be within 0 and 1, or those of ``hits``; all hits must be there unless it ``drops``.
+    """
+    if isinstance(ranked, str | bytes) or not hasattr(ranked, "__iter__"):
+        raise TypeError(f"it gave a {type(ranked).__name__} for hits")
+    left = {hit.chunk.id: hit.chunk for hit in (*added, *hits)}
+    scores = 0.0, 1.0, *(hit.score for hit in hits)
+    least, most = min(scores) - _ROUNDING, max(scores) + _ROUNDING
+    chosen = list(ranked)
+    for hit in chosen:
+        if not _is_hit(hit):
+            raise TypeError(f"it gave {hit_fault(hit)}")
+        known = left.pop(hit.chunk.id, None)
+        if known is not hit.chunk and known != hit.chunk:
+            raise ValueError(f"it gave {hit.chunk.path!r} twice, or was not given it")
+        if type(hit.score) not in {float, int} or not least <= hit.score <= most:
+            raise ValueError(f"it gave the score {hit.score!r}, which is not within 0 and 1")
+    if not drops and (lost := sum(hit.chunk.id in left for hit in hits)):
+        raise ValueError(f"it left out {counted(lost, 'hit')}, which is for the stage select")
+    return [hit if hit.lines is None else _cut(hit, *hit.lines) for hit in chosen]
+
+
+def _is_hit(hit: Any) -> bool:
+    known = isinstance(hit, Candidate)  # apart: a plugin fills its fields as it likes
+    return (
+        known
+        and isinstance(hit.chunk, StoredChunk)
+        and isinstance(hit.explain, Explanation)
+        and (hit.lines is None or list(map(type, hit.lines)) == [int, int])
+    )
+
+
+def _cut(hit: Candidate, first: int, last: int) -> Candidate:
+    """``hit`` with these lines of its chunk alone, or unchanged where they are not whole lines."""
+    chunk = hit.chunk
+    lines = chunk.text.split("\n")
+    whole = len(lines) == chunk.end_line - chunk.start_line + 1
+    if not (whole and chunk.start_line <= first <= last <= chunk.end_line):
+        return hit
+    text = "\n".join(lines[first - chunk.start_line : last - chunk.start_line + 1])
+    return hit._replace(chunk=chunk._replace(start_line=first, end_line=last, text=text))
+
+
+def _with_failure(hit: Candidate, ranker: str, note: str) -> Candidate:
+    step = Step(ranker=ranker, before=hit.score, after=hit.score, note=note, failed=True)
+    return hit._replace(explain=hit.explain.replace(steps=(*hit.explain.steps, step)))
+
+
 def failures_of(hits: Iterable[Candidate]) -> tuple[str, ...]:
     """Which rankers of ``hits`` were skipped for their failures, and why, each once."""
     notes = [step.note for hit in hits for step in hit.explain.steps if step.failed]
     return tuple(dict.fromkeys(notes))
+
+
+# --- sources --------------------------------------------------------------------------------------
 
 
 def scanned(source: Source, label: str = "") -> ScanReport:
@@ -186,31 +266,21 @@ def scanned(source: Source, label: str = "") -> ScanReport:
 
 def checked_scan(report: object) -> ScanReport:
     """``report`` if a scan may return that; else raises ``CommonplaceError`` with its fault."""
-    if _is_scan(report):
+    if is_scan(report):
         return report
     raise CommonplaceError(scan_fault(report))
 
 
 def failed_scan(source: str, label: str, error: BaseException) -> ScanReport:
     """The report of a source whose scan raised ``error``: all of it is a root that failed."""
-    reason = reason_of(error) if isinstance(error, CommonplaceError) else _words(error)
+    reason = reason_of(error) if isinstance(error, CommonplaceError) else words_of(error)
     note = f"{label} failed: {reason}"
     log_once(f"source {source}", note)
     return ScanReport((), (), failed_roots=(RootFailure("", note, source, source_failed=True),))
 
 
-def scanned_paths(source: PartialSource, paths: Collection[str]) -> ScanReport | None:
-    """What ``source`` finds at ``paths``; ``None`` where it cannot tell, or fails."""
-    try:
-        report: object = source.scan_paths(paths)
-    except BaseException as error:  # noqa: BLE001 - a scan follows, which reports its failure
-        note = f"the source {source.id!r} failed to scan single paths: {_words(error)}"
-        log_once(f"paths of {source.id}", note)
-        return None
-    return report if _is_scan(report) else None
-
-
-def _is_scan(report: Any) -> TypeGuard[ScanReport]:
+def is_scan(report: Any) -> TypeGuard[ScanReport]:
+    """Whether a scan of a source may return it."""
     # Every search looks at its whole workspace: no call of our own for each document.
     return (
         type(report) is ScanReport
@@ -230,7 +300,7 @@ def read_of(source: Source, ref: DocumentRef, label: str = "") -> Document | Non
     except (OSError, CommonplaceError):
         raise
     except BaseException as error:
-        raise OSError(f"{label or source.id} failed: {_words(error)}") from error
+        raise OSError(f"{label or source.id} failed: {words_of(error)}") from error
     if document is None or is_document(document):
         return document
     raise OSError(f"{label or source.id} gave {document_fault(document)}")
@@ -246,6 +316,9 @@ def is_document(document: Any) -> TypeGuard[Document]:
         and all(type(text) is str for text in (*document.names, *document.tags))
         and (document.day is None or hasattr(document.day, "isoformat"))
     )
+
+
+# --- backends -------------------------------------------------------------------------------------
 
 
 def checked_report(given: object) -> SyncReport:
@@ -322,79 +395,3 @@ def _share(number: float | None) -> float | None:
 
 def _wrong(backend: str, what: str) -> UnavailableError:
     return UnavailableError(f"{backend} answered with {what}")
-
-
-def _selected(
-    ranked: object, hits: Sequence[Candidate], added: Sequence[Candidate], *, drops: bool
-) -> list[Candidate]:
-    """``ranked`` as a list, if it is made of ``hits``, and of those ``added``, each once.
-
-    Scores must be within 0 and 1, or those of ``hits``; all hits must be there unless it ``drops``.
-    """
-    if isinstance(ranked, str | bytes) or not hasattr(ranked, "__iter__"):
-        raise TypeError(f"it gave a {type(ranked).__name__} for hits")
-    left = {hit.chunk.id: hit.chunk for hit in (*added, *hits)}
-    scores = 0.0, 1.0, *(hit.score for hit in hits)
-    least, most = min(scores) - _ROUNDING, max(scores) + _ROUNDING
-    chosen = list(ranked)
-    for hit in chosen:
-        if not _is_hit(hit):
-            raise TypeError(f"it gave {hit_fault(hit)}")
-        known = left.pop(hit.chunk.id, None)
-        if known is not hit.chunk and known != hit.chunk:
-            raise ValueError(f"it gave {hit.chunk.path!r} twice, or was not given it")
-        if type(hit.score) not in {float, int} or not least <= hit.score <= most:
-            raise ValueError(f"it gave the score {hit.score!r}, which is not within 0 and 1")
-    if not drops and (lost := sum(hit.chunk.id in left for hit in hits)):
-        raise ValueError(f"it left out {counted(lost, 'hit')}, which is for the stage select")
-    return [hit if hit.lines is None else _cut(hit, *hit.lines) for hit in chosen]
-
-
-def _is_hit(hit: Any) -> bool:
-    known = isinstance(hit, Candidate)  # apart: a plugin fills its fields as it likes
-    return (
-        known
-        and isinstance(hit.chunk, StoredChunk)
-        and isinstance(hit.explain, Explanation)
-        and (hit.lines is None or list(map(type, hit.lines)) == [int, int])
-    )
-
-
-def _cut(hit: Candidate, first: int, last: int) -> Candidate:
-    """``hit`` with these lines of its chunk alone, or unchanged where they are not whole lines."""
-    chunk = hit.chunk
-    lines = chunk.text.split("\n")
-    whole = len(lines) == chunk.end_line - chunk.start_line + 1
-    if not (whole and chunk.start_line <= first <= last <= chunk.end_line):
-        return hit
-    text = "\n".join(lines[first - chunk.start_line : last - chunk.start_line + 1])
-    return hit._replace(chunk=chunk._replace(start_line=first, end_line=last, text=text))
-
-
-def _with_failure(hit: Candidate, ranker: str, note: str) -> Candidate:
-    step = Step(ranker=ranker, before=hit.score, after=hit.score, note=note, failed=True)
-    return hit._replace(explain=hit.explain.replace(steps=(*hit.explain.steps, step)))
-
-
-def _text(value: object, what: str) -> str:
-    if not isinstance(value, str) or not value:
-        raise TypeError(f"{what} is {value!r}")
-    return value
-
-
-def _words(error: BaseException) -> str:
-    from commonplace.resilience.bounded_call import failure_of  # imports threading
-
-    return failure_of(error)
-
-
-_LOGGED: set[str] = set()
-
-
-def log_once(part: str, note: str) -> None:
-    """Log the first failure of a part alone: later ones may say the same in other words."""
-    if part not in _LOGGED:
-        from commonplace.host.events import logger
-
-        _LOGGED.add(part)
-        logger().warning(note)

@@ -1,4 +1,4 @@
-"""Sources, chunkers and probes of third parties: what hangs or raises costs that part only.
+"""Sources and chunkers of third parties: what hangs or raises costs their own documents only.
 
 Our own are called directly: they are trusted not to hang, and their faults are ours to see.
 """
@@ -12,28 +12,30 @@ from commonplace.errors import (
     CommonplaceError,
     PluginConflictError,
     PluginUnavailableError,
-    ScopeDeniedError,
     UnavailableError,
     reason_of,
 )
-from commonplace.host.border import checked_scan, failed_scan, is_document, log_once, read_of
+from commonplace.host.answers import (
+    checked_scan,
+    failed_scan,
+    is_document,
+    is_scan,
+    log_once,
+    read_of,
+)
 from commonplace.host.failures import document_fault, kind_of
 from commonplace.model.chunks import Chunk
-from commonplace.model.documents import Finding, RootFailure, Segment, SpaceInfo, StoreHealth
-from commonplace.model.plugins import Mount, Probe
-from commonplace.protocols.contexts import ManagerHealth
+from commonplace.model.documents import RootFailure, Segment
 from commonplace.resilience.bounded_call import Worker, failure_of
 from commonplace.resilience.deadline import Deadline
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
-    from commonplace.host.discovery import Kind
     from commonplace.host.host import PluginHost
     from commonplace.model.documents import Document, DocumentRef, ScanReport, WatchedPath
     from commonplace.model.plugins import Registration
-    from commonplace.model.search import Query
-    from commonplace.protocols.contexts import ChunkerContext, ManagerContext
+    from commonplace.protocols.contexts import ChunkerContext
     from commonplace.protocols.parts import (
         Chunker,
         GrowingSource,
@@ -46,39 +48,6 @@ T = TypeVar("T")
 
 CALL_SECONDS = 20.0
 """How long a scan, the reading of a document and its chunking may take, each."""
-
-
-PROBE_SECONDS = 5.0
-"""How long a part may take to say whether it can work here."""
-
-
-def probed(host: PluginHost, kind: Kind, id_: str, probe: Callable[[], Probe]) -> Probe:
-    """What ``probe`` answers, which asks the part ``id_`` of ``kind``.
-
-    Raises :class:`~commonplace.errors.PluginUnavailableError` where one of a third party fails or
-    hangs.
-    """
-    if host.is_builtin(kind, id_):
-        return probe()
-    return answer_of(probe, f"{kind} {id_!r} of {host.label(kind, id_)}")
-
-
-def answer_of(probe: Callable[[], Probe], part: str, *, seconds: float = PROBE_SECONDS) -> Probe:
-    """What ``probe`` answers; ``part`` names what it asks.
-
-    Raises :class:`~commonplace.errors.PluginUnavailableError` where it fails, or takes longer than
-    ``seconds``.
-    """
-    try:
-        answer: Any = Worker(f"the probe of {part}").run(probe, Deadline.after(seconds))
-    except CommonplaceError as error:
-        raise PluginUnavailableError(str(error), hint=error.hint) from error
-    except BaseException as error:
-        words = failure_of(error)
-        raise PluginUnavailableError(f"the probe of {part} failed: {words}") from error
-    if type(answer) is not Probe or type(answer.available) is not bool:
-        raise PluginUnavailableError(f"the probe of {part} answered {str(answer)[:60]!r}")
-    return answer._replace(reason=str(answer.reason), hint=str(answer.hint))
 
 
 class GuardedSource:
@@ -187,6 +156,26 @@ class GuardedSource:
             raise OSError(f"{self._label} failed: {failure_of(error)}") from error
 
 
+def scanned_paths(source: PartialSource, paths: Collection[str]) -> ScanReport | None:
+    """What ``source`` finds at ``paths``; ``None`` where it cannot tell, or fails."""
+    try:
+        report: object = source.scan_paths(paths)
+    except BaseException as error:  # noqa: BLE001 - a scan follows, which reports its failure
+        note = f"the source {source.id!r} failed to scan single paths: {failure_of(error)}"
+        log_once(f"paths of {source.id}", note)
+        return None
+    return report if is_scan(report) else None
+
+
+def _segment_fault(segment: Any) -> str:
+    if type(segment) is not Segment:
+        return f"{kind_of(segment)} for a piece"
+    if type(segment.place) is not str:
+        return f"a piece whose place is {kind_of(segment.place)}, not a str"
+    document = segment.document
+    return "" if is_document(document) else f"a piece with {document_fault(document)}"
+
+
 class GuardedChunker:
     """A chunker that is made by its first use; a document that it fails on is unreadable.
 
@@ -263,26 +252,6 @@ def guarded_chunker(
     return GuardedChunker(make, f"the chunker of {label}")
 
 
-class _Limited:
-    """Calls of one part, each given up after some seconds."""
-
-    def __init__(self, what: str, seconds: float) -> None:
-        self._worker = Worker(what, patient=False)
-        self._seconds = seconds
-
-    def __call__(self, work: Callable[[], T]) -> T:
-        return self._worker.run(work, Deadline.after(self._seconds))
-
-
-def _segment_fault(segment: Any) -> str:
-    if type(segment) is not Segment:
-        return f"{kind_of(segment)} for a piece"
-    if type(segment.place) is not str:
-        return f"a piece whose place is {kind_of(segment.place)}, not a str"
-    document = segment.document
-    return "" if is_document(document) else f"a piece with {document_fault(document)}"
-
-
 def _chunk_fault(chunk: Any) -> str:
     """What a chunker gave instead of a chunk, with the field that is wrong; or ``""``."""
     if type(chunk) is not Chunk:
@@ -299,80 +268,18 @@ def _chunk_fault(chunk: Any) -> str:
     return ""
 
 
-def mounts_given(
-    mounts: Callable[[ManagerContext], Sequence[Mount]], context: ManagerContext, backend: str
-) -> Sequence[Mount]:
-    """What ``mounts`` of ``backend`` gives; nothing, and a line in the log, where it fails."""
-    try:
-        given: Any = tuple(mounts(context))
-        if wrong := [one for one in given if type(one) is not Mount]:
-            raise TypeError(f"it gave a {type(wrong[0]).__name__} for a folder")  # noqa: TRY301
-    except BaseException as error:  # noqa: BLE001 - whatever a plugin raises is its own failure
-        why = failure_of(error)
-        log_once(f"mounts of {backend}", f"backend {backend} cannot say what it mounts: {why}")
-        return ()
-    return cast("Sequence[Mount]", given)
+class _Limited:
+    """Calls of one part, each given up after some seconds."""
 
+    def __init__(self, what: str, seconds: float) -> None:
+        self._worker = Worker(what, patient=False)
+        self._seconds = seconds
 
-def check_permit(
-    permits: Callable[[Any, Query], None], config: Any, backend: str, query: Query
-) -> None:
-    """Raise what ``permits`` of ``backend`` raises for a query that may not be asked.
-
-    Where it fails it is not known who may ask: :class:`~commonplace.errors.ScopeDeniedError`.
-    """
-    try:
-        permits(config, query)
-    except CommonplaceError:
-        raise
-    except BaseException as error:
-        raise ScopeDeniedError(
-            f"which chats may search is not known: {backend} failed: {failure_of(error)}",
-            hint="update its plugin, or choose another backend",
-        ) from error
-
-
-def refuse_chats(section: str, reason: str, query: Query) -> None:
-    """Refuse a chat that a section that cannot be read might restrict.
-
-    An absent section restricts no chat, and a search that names no chat is the owner's own.
-    """
-    if query.session_key.strip():
-        raise ScopeDeniedError(
-            f"which chats may search is not known: {section} cannot be read, for {reason}",
-            hint=f"fix that plugin (commonplace plugins), or remove {section}",
-        )
+    def __call__(self, work: Callable[[], T]) -> T:
+        return self._worker.run(work, Deadline.after(self._seconds))
 
 
 def _text(value: object, what: str) -> str:
     if type(value) is not str or not value:
         raise TypeError(f"its {what} is {value!r}"[:100])
     return value
-
-
-def checked_health(given: object) -> ManagerHealth:
-    """``given``, if it is a condition that an engine may report; else raises ``TypeError``."""
-    if type(given) is not ManagerHealth:
-        raise TypeError(f"it gave a {type(given).__name__} for its health")
-    lines: Any = given.notices, given.information, (given.reason,)
-    if any(type(part) is not tuple or any(type(one) is not str for one in part) for part in lines):
-        raise TypeError("it gave its health with lines that are no texts")
-    findings: Any = given.findings
-    if type(findings) is not tuple or any(type(one) is not Finding for one in findings):
-        raise TypeError("it gave its health with findings that are none")
-    counts: list[Any] = [int(given.available)]
-    for space in given.spaces or ():
-        counts += _checked_part(space, SpaceInfo, space.space)[1:]
-    if (store := given.store) is not None:
-        _checked_part(store, StoreHealth, store.location)
-        counts += (store.documents, store.chunks, store.size)
-        counts += [n for _, n in (*store.documents_by_source, *store.chunks_by_source)]
-    if wrong := [count for count in counts if type(count) is not int or count < 0]:
-        raise TypeError(f"it gave its health with the count {str(wrong[0])[:40]!r}")
-    return given
-
-
-def _checked_part(part: Any, expected: type, name: object) -> Any:
-    if type(part) is not expected or type(name) is not str:
-        raise TypeError(f"it gave its health with a {type(part).__name__}")
-    return part

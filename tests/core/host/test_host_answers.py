@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from commonplace.errors import UnavailableError
-from commonplace.host import border
-from commonplace.host.border import (
+from commonplace.host import answers
+from commonplace.host.answers import (
     GuardedRanker,
     checked_arms,
     checked_report,
@@ -165,7 +165,7 @@ def test_a_ranker_has_no_more_time_than_the_search() -> None:
 
 
 def test_a_ranker_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(border, "RANKER_SECONDS", 0.01)
+    monkeypatch.setattr(answers, "RANKER_SECONDS", 0.01)
     done = Event()
     ranker = GuardedRanker(Odd(lambda _: done.wait(30)), LABEL, trusted=False)  # type: ignore[arg-type]
     ranked = ranker.rank(HITS, CONTEXT)
@@ -174,7 +174,7 @@ def test_a_ranker_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_a_ranker_that_always_hangs_is_not_tried_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(border, "RANKER_SECONDS", 0.01)
+    monkeypatch.setattr(answers, "RANKER_SECONDS", 0.01)
     done, calls = Event(), []
 
     def hang(hits: Any) -> Any:

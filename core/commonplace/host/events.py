@@ -306,7 +306,7 @@ def around_search(
 class EventBus:
     """Hands events, in their order, to ``deliver`` on one daemon thread of its own.
 
-    ``deliver`` gets the name of a hook and its arguments, and never raises. At most ``capacity``
+    ``deliver`` gets the name of a hook and its arguments; what it raises is logged. At most ``capacity``
     events wait: further ones are dropped and counted, so that the caller never waits. Events that
     a listener causes, of this bus or another, are not delivered, else listeners could hear what
     they cause for ever. The thread starts with the first event.
@@ -389,4 +389,7 @@ class EventBus:
                         return
                     self._changed.wait()
                 hook, arguments = self._waiting.popleft()
-            self._deliver(hook, arguments)
+            try:
+                self._deliver(hook, arguments)
+            except BaseException:  # noqa: BLE001 - no defect ends the thread: none would follow it
+                logger().exception("the event %s could not be delivered", hook)

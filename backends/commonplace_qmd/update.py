@@ -363,7 +363,7 @@ class BackgroundUpdates:
             outcome = self._update()
         except CommonplaceError as error:
             outcome = error
-        except BaseException as error:  # noqa: BLE001 - a thread that waits must learn of it
+        except BaseException as error:  # a thread that waits must learn of it
             logging.getLogger("commonplace").exception("an update of QMD failed")
             outcome = UnavailableError(f"internal error: {type(error).__name__}: {error}")
         with self._changed:

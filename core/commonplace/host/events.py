@@ -306,10 +306,10 @@ def around_search(
 class EventBus:
     """Hands events, in their order, to ``deliver`` on one daemon thread of its own.
 
-    ``deliver`` gets the name of a hook and its arguments; what it raises is logged. At most ``capacity``
-    events wait: further ones are dropped and counted, so that the caller never waits. Events that
-    a listener causes, of this bus or another, are not delivered, else listeners could hear what
-    they cause for ever. The thread starts with the first event.
+    ``deliver`` gets the name of a hook and its arguments; what it raises is logged. At most
+    ``capacity`` events wait: further ones are dropped and counted, so that the caller never waits.
+    Events that a listener causes, of this bus or another, are not delivered, else listeners could
+    hear what they cause for ever. The thread starts with the first event.
     """
 
     def __init__(

@@ -121,9 +121,9 @@ def test_a_file_that_two_open_at_once_keeps_what_the_first_one_puts_there(
     class Overtaken(apsw.Connection):
         """Between its look at the version and all that follows, the first one opens the file."""
 
-        def execute(self, sql: str, *rest: Any) -> Any:
-            found = super().execute(sql, *rest)
-            if not begun and sql == "PRAGMA user_version":
+        def execute(self, statements: str, *given: Any, **options: Any) -> Any:
+            found = super().execute(statements, *given, **options)
+            if not begun and statements == "PRAGMA user_version":
                 begun.append(1)
                 version = found.get
                 with monkeypatch.context() as patch:

@@ -192,12 +192,12 @@ def test_sections_of_prompts_are_in_order_whenever_their_plugins_were_added(
         entries.append(EntryPoint(f"prompt.{name}", name, "somebody", "1.0"))
     host = PluginHost(entries, env={})
 
-    def add(name: str, **options: bool) -> None:
-        @hookimpl(**options)
+    def add(name: str, **options: Any) -> None:
         def answer() -> str:
             return name
 
-        host.register(SimpleNamespace(commonplace_prompt_section=answer), name=name)
+        marked = hookimpl(**options)(answer)
+        host.register(SimpleNamespace(commonplace_prompt_section=marked), name=name)
 
     add("c")
     add("g", tryfirst=True)

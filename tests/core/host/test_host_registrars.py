@@ -189,7 +189,7 @@ def test_sections_of_prompts_are_in_order_whenever_their_plugins_were_added(
     entries = []
     for name in ("hr_y", "hr_x"):
         add_module(name, SECTION.format(text=name))
-        entries.append(EntryPoint(f"prompt.{name}", name, "somebody", "1.0"))
+        entries.append(EntryPoint(f"prompt.{name}", name, "third-party", "1.0"))
     host = PluginHost(entries, env={})
 
     def add(name: str, **options: Any) -> None:

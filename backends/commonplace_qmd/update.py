@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import time
 from contextlib import contextmanager, suppress
@@ -300,7 +301,8 @@ class BackgroundUpdates:
     """Runs ``update`` on a thread of its own, one at a time: when requested, and every interval.
 
     ``interval`` is in seconds, 0 is never. Nothing runs before :meth:`start`. What ``update``
-    raises is returned to the thread that waits.
+    raises is returned to the thread that waits; an unexpected exception is logged, and returned as
+    :class:`~commonplace.plugin.UnavailableError`.
     """
 
     def __init__(self, update: Callable[[], SyncReport], interval: float) -> None:
@@ -361,6 +363,9 @@ class BackgroundUpdates:
             outcome = self._update()
         except CommonplaceError as error:
             outcome = error
+        except BaseException as error:  # a thread that waits must learn of it
+            logging.getLogger("commonplace").exception("an update of QMD failed")
+            outcome = UnavailableError(f"internal error: {type(error).__name__}: {error}")
         with self._changed:
             self._outcome, self._running = outcome, False
             self._changed.notify_all()

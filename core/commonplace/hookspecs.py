@@ -147,9 +147,10 @@ class Hooks:
         """Return text for the prompt of ``agent``, or ``None`` to add nothing.
 
         Called when :meth:`Memory.recall <commonplace.memory.Memory.recall>` makes the block on
-        memory, for the chat ``session_key``. The sections of all plugins follow the one on memory,
-        installed plugins first, each in alphabetical order of their names. What is raised, and an
-        answer that is not a string, is logged, counted and passed over.
+        memory, for the chat ``session_key``. The sections of all plugins follow the one on memory:
+        ``tryfirst``, then the others, then ``trylast``. Of the others, installed plugins come
+        before those added in process, each in alphabetical order of their names. What is raised,
+        and an answer that is not a string, is logged, counted and passed over.
         """
 
     @hookspec(firstresult=True)

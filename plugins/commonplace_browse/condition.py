@@ -148,10 +148,11 @@ class Audits:
         with self._lock:
             running = self._running.get(searched)
             if running is None:
-                running = self._running[searched] = Future()
+                running = Future()
                 threading.Thread(
                     target=self._audit, args=(running, searched), daemon=True, name="browse-audit"
                 ).start()
+                self._running[searched] = running  # only now: without a thread it would never end
         try:
             found = running.result(patience)
         except TimeoutError:

@@ -155,10 +155,12 @@ def _index(memory: Memory) -> Callable[[], Progress | None]:
     def run() -> None:
         pause = threading.Event().wait
         pause(_FIRST_SECONDS)
-        with suppress(CommonplaceError):  # the pages show it, with its reason
-            memory.watch()
-            memory.sync(progress=lambda progress: latest.__setitem__(slice(None), [progress]))
-        latest.clear()
+        try:
+            with suppress(CommonplaceError):  # the pages show it, with its reason
+                memory.watch()
+                memory.sync(progress=lambda progress: latest.__setitem__(slice(None), [progress]))
+        finally:
+            latest.clear()
         # Each full collection would look at what these have loaded, for 50 to 100 ms of a search.
         gc.collect()
         gc.freeze()

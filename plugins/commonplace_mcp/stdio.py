@@ -69,7 +69,7 @@ class StdioServer:
         self._running: set[str | int] = set()
         self._batches: dict[int, list[Json]] = {}
         self._threads: list[threading.Thread] = []
-        self._idle = 0
+        self._unfinished = 0
 
     def serve(self) -> None:
         """Read and answer until the client closes its end; then finish what was asked.
@@ -176,24 +176,28 @@ class StdioServer:
                     self._running.discard(cancelled)
 
     def _start_thread(self) -> None:
+        """Start a thread if more is queued or running than there are threads.
+
+        Threads that wait are not counted: one does until it wakes, whatever is queued for it.
+        """
         with self._state:
-            if self._idle or len(self._threads) >= THREADS:
+            self._unfinished += 1
+            if len(self._threads) >= min(self._unfinished, THREADS):
                 return
             thread = threading.Thread(target=self._work, name="commonplace-mcp", daemon=True)
             self._threads.append(thread)
         thread.start()
 
     def _work(self) -> None:
-        while True:
-            with self._state:
-                self._idle += 1
-            work = self._requests.get()
-            with self._state:
-                self._idle -= 1
-            if work is None:
-                return
+        while (work := self._requests.get()) is not None:
             self._room.release()
-            work()
+            try:
+                work()
+            except BaseException as error:  # noqa: BLE001 - it must not end the thread
+                _report(error, "an answer")
+            finally:
+                with self._state:
+                    self._unfinished -= 1
 
     def _answer(self, message: Json) -> None:
         if (answer := self._answer_to(message)) is not None:
@@ -210,10 +214,7 @@ class StdioServer:
             on_main = threading.current_thread() is threading.main_thread()
             if on_main and not isinstance(error, Exception):
                 raise  # a signal: these reach no other thread
-            with suppress(OSError, ValueError, AttributeError):  # nothing reads it any more
-                sys.stderr.write(
-                    f"commonplace mcp: {type(error).__name__} in {message['method']}\n"
-                )
+            _report(error, message["method"])
             answer = error_message(id_, ProtocolError(INTERNAL_ERROR, "Internal error"))
         if answer is None:
             return None  # a subscription, which runs until it is cancelled
@@ -235,6 +236,11 @@ class StdioServer:
                 self._writer.flush()
             except (OSError, ValueError):  # the client closed its end
                 self._gone = True
+
+
+def _report(error: BaseException, where: object) -> None:
+    with suppress(OSError, ValueError, AttributeError):  # nothing reads it any more
+        sys.stderr.write(f"commonplace mcp: {type(error).__name__} in {where}\n")
 
 
 def _id_in_batch(message: Json) -> str | int | None:

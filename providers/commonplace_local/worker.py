@@ -147,7 +147,7 @@ class Worker:
             for line in lines:
                 try:
                     self._inbox.put(json.loads(line))
-                except ValueError:
+                except (ValueError, RecursionError):  # what an engine printed
                     self._words.append(line.decode("utf-8", "replace")[:_LINE])
         self._inbox.put(None)
         # A child that ended by idling does not stay a zombie until the next request.

@@ -209,7 +209,25 @@ class Server:
         return QmdError("the resident server has ended", reason="crash", output=output)
 
     def _listen(self) -> None:
-        """Read both pipes until they end, then reap the process; runs on a thread of its own."""
+        """Read both pipes until they end, then reap the process; runs on a thread of its own.
+
+        After a defect, too: no response that a caller waits for would come any more.
+        """
+        process = self._process
+        try:
+            self._read_pipes()
+        finally:
+            self._end()
+            with self._lock:
+                for pipe in (process.stdin, process.stdout, process.stderr):
+                    with suppress(OSError):
+                        if pipe is not None:
+                            pipe.close()
+                for waiting in self._waiting.values():
+                    waiting.put(None)
+                self._waiting.clear()
+
+    def _read_pipes(self) -> None:
         process = self._process
         with selectors.DefaultSelector() as selector:
             assert process.stdout is not None
@@ -234,15 +252,6 @@ class Server:
                 if self._clock() - self._used > self._idle and not self._waiting:
                     self.idled = True
                     break
-        self._end()
-        with self._lock:
-            for pipe in (process.stdin, process.stdout, process.stderr):
-                with suppress(OSError):
-                    if pipe is not None:
-                        pipe.close()
-            for waiting in self._waiting.values():
-                waiting.put(None)
-            self._waiting.clear()
 
     def _end(self) -> None:
         # Once: afterwards, another process may have its number.

@@ -34,6 +34,10 @@ _VERSION = 1
 _MOST_FAULTS = 5
 
 
+class _NewerError(Exception):
+    """The file is of a newer version, which may use it at the same time: it is left alone."""
+
+
 def text_digest(text: str) -> bytes:
     """The SHA-256 of exactly the text that is sent, prompt prefix included."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
@@ -42,9 +46,9 @@ def text_digest(text: str) -> bytes:
 class EmbeddingCache:
     """Vectors keyed by (fingerprint, :func:`text_digest`); shared by backends, agents, processes.
 
-    Only an accelerator: if its file fails, no vector is known or kept, and :attr:`trouble` has the
-    reason. ``max_entries`` bounds it (``None``: no
-    bound); the least recently used entries go first, reading counts as use.
+    Only an accelerator: if its file fails, or is of a newer version, no vector is known or kept,
+    and :attr:`trouble` has the reason. ``max_entries`` bounds it (``None``: no bound); the least
+    recently used entries go first, reading counts as use.
     """
 
     def __init__(
@@ -56,6 +60,7 @@ class EmbeddingCache:
         self._clock = clock
         self._lock = threading.Lock()
         self._connection: apsw.Connection | None = None
+        self._file: tuple[int, int] | None = None  # that was opened
         self._closed = False
 
     def get(self, fingerprint: str, digests: Collection[bytes]) -> dict[bytes, bytes]:
@@ -151,9 +156,12 @@ class EmbeddingCache:
             except (apsw.NotADBError, apsw.CorruptError) as error:
                 # A damaged cache is deleted, and filled again.
                 self._say(error)
-                self._discard()
+                if _file_id(self.path) == self._file:
+                    self._discard()
+                else:  # another process has done so, and that file may hold vectors again
+                    self._let_go()
                 return otherwise
-            except (apsw.Error, OSError) as error:
+            except (apsw.Error, OSError, _NewerError) as error:
                 self._say(error)
                 return otherwise
             self.trouble = ""
@@ -163,6 +171,11 @@ class EmbeddingCache:
         if self._closed:
             return None
         if self._connection is None:
+            if self.path != ":memory:":
+                make_private_folder(os.path.dirname(self.path))
+                with contextlib.suppress(OSError):  # so that no other user may ever read it
+                    os.close(os.open(self.path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
+                self._file = _file_id(self.path)
             self._connection = _open(self.path)
         return self._connection
 
@@ -185,23 +198,37 @@ class EmbeddingCache:
 
 
 def _open(path: str) -> apsw.Connection:
-    if path != ":memory:":
-        make_private_folder(os.path.dirname(path))
-        with contextlib.suppress(OSError):  # made first, so that no other user may ever read it
-            os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
     try:
         connection = apsw.Connection(path)
     except apsw.CantOpenError:
         connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
     try:
         connection.set_busy_timeout(2000)
-        if not connection.readonly("main"):
-            connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
-            version = connection.execute("PRAGMA user_version").get
-            if version != _VERSION:
+        if not _is_current(connection) and not connection.readonly("main"):
+            connection.execute("PRAGMA journal_mode = WAL").fetchall()
+            connection.execute("BEGIN IMMEDIATE")
+            # Once more: another process may have made the table, and filled it, meanwhile.
+            if not _is_current(connection):
                 connection.execute("DROP TABLE IF EXISTS embedding")
-            connection.execute(f"{_SCHEMA}; PRAGMA user_version = {_VERSION}")
+                connection.execute(f"{_SCHEMA}; PRAGMA user_version = {_VERSION}")
+            connection.execute("COMMIT")
     except BaseException:
         connection.close()
         raise
     return connection
+
+
+def _is_current(connection: apsw.Connection) -> bool:
+    """Whether its table is of this version, not of an older one. Raises :class:`_NewerError`."""
+    version = connection.execute("PRAGMA user_version").get
+    if version > _VERSION:
+        raise _NewerError("it belongs to a newer version of commonplace")
+    return bool(version == _VERSION)
+
+
+def _file_id(path: str) -> tuple[int, int] | None:
+    try:
+        stat = os.stat(path)
+    except OSError:
+        return None
+    return stat.st_dev, stat.st_ino

@@ -14,7 +14,7 @@ from pluggy import PluginManager
 
 from commonplace.hookspecs import Hooks
 from commonplace.host.discovery import CALLED
-from commonplace.host.failures import Failure, attempt
+from commonplace.host.failures import Failure, answer_fault, attempt
 from commonplace.model.plugins import GROUP, hookimpl
 from commonplace.resilience.bounded_call import Worker, start_failure
 from commonplace.resilience.deadline import INFINITY, NEVER, Deadline
@@ -132,10 +132,24 @@ class Listeners:
                 label = f"{entry.module} ({entry.origin})"
                 foreign = self._registry.is_foreign(entry.module)
                 self.add(entry.name, entry.module, label, bounded=foreign)
-        added = self._registry.in_process
-        for name in sorted(added) if kind == "prompt" else added:
+        for name in self._registry.in_process:
             # Events have a thread of their own, which knows what a listener causes itself.
             self.add(name, name, name, bounded=kind != "events")
+        if kind == "prompt":
+            installed = sorted(entry.name for entry in catalogue.of_kind(kind))
+            self._arrange([*installed, *sorted(self._registry.in_process)])
+
+    def _arrange(self, names: Iterable[str]) -> None:
+        """Have plugins called in the order of ``names``, but for ``tryfirst`` and ``trylast``."""
+        # pluggy calls the one that was registered last first.
+        wanted = [name for name in reversed(tuple(names)) if self._manager.has_plugin(name)]
+        if wanted == [name for name, _ in self._manager.list_name_plugin()]:
+            return
+        manager = PluginManager(GROUP)  # another: calls under way go on with the one that they have
+        manager.add_hookspecs(Hooks)
+        for name in wanted:
+            manager.register(self._manager.get_plugin(name), name)
+        self._manager = manager
 
     def add_own(self, hook: str, function: Callable[..., object]) -> None:
         """Add ``function``, an implementation of commonplace's own, which is not guarded."""
@@ -183,7 +197,11 @@ class Listeners:
             if isinstance(result, Failure):
                 self._failed(name, what, result.error)
                 return None
-            if result is not None and self._returns and (fault := _fault(result, self._returns)):
+            if (
+                result is not None
+                and self._returns
+                and (fault := answer_fault(result, self._returns))
+            ):
                 self._failed(name, what, fault)
                 return None
             return result
@@ -222,7 +240,7 @@ class Listeners:
             answer is not None
             and expected
             and self._returns
-            and (fault := _fault(answer, expected))
+            and (fault := answer_fault(answer, expected))
         ):
             raise TypeError(fault)
         return answer
@@ -241,20 +259,6 @@ class Listeners:
             self._reports[what] = report
         self._current.failed.append(report)
         logger().warning("plugin %s failed (%s): %s", name, what, error)
-
-
-def _fault(result: object, expected: type) -> str:
-    """What is wrong with what a hook returned, where ``expected`` is what it may; or ``""``."""
-    from commonplace.model.search import ArmFacts, Hit, SearchResult, UnknownWord
-
-    if not isinstance(result, expected):
-        return f"it returned a value of type {type(result).__name__}"
-    parts = {"hits": Hit, "notes": str, "arms": ArmFacts, "unknown": UnknownWord}
-    for name, type_ in parts.items() if isinstance(result, SearchResult) else ():
-        values = getattr(result, name)
-        if not isinstance(values, tuple | list) or any(not isinstance(v, type_) for v in values):
-            return f"it returned a result whose {name} are not a tuple of {type_.__name__}"
-    return ""
 
 
 def listeners_of(kind: str, registry: Registry) -> Listeners:
@@ -306,10 +310,10 @@ def around_search(
 class EventBus:
     """Hands events, in their order, to ``deliver`` on one daemon thread of its own.
 
-    ``deliver`` gets the name of a hook and its arguments, and never raises. At most ``capacity``
-    events wait: further ones are dropped and counted, so that the caller never waits. Events that
-    a listener causes, of this bus or another, are not delivered, else listeners could hear what
-    they cause for ever. The thread starts with the first event.
+    ``deliver`` gets the name of a hook and its arguments; what it raises is logged. At most
+    ``capacity`` events wait: further ones are dropped and counted, so that the caller never waits.
+    Events that a listener causes, of this bus or another, are not delivered, else listeners could
+    hear what they cause for ever. The thread starts with the first event.
     """
 
     def __init__(
@@ -389,4 +393,7 @@ class EventBus:
                         return
                     self._changed.wait()
                 hook, arguments = self._waiting.popleft()
-            self._deliver(hook, arguments)
+            try:
+                self._deliver(hook, arguments)
+            except BaseException:  # noqa: BLE001 - no defect ends the thread: none would follow it
+                logger().exception("the event %s could not be delivered", hook)

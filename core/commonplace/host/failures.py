@@ -179,6 +179,20 @@ def hit_fault(hit: Any) -> str:
     return f"a hit whose lines are {str(hit.lines)[:40]!r}, not two int"
 
 
+def answer_fault(result: object, expected: type) -> str:
+    """What is wrong with what a hook returned, where ``expected`` is what it may; or ``""``."""
+    from commonplace.model.search import ArmFacts, Hit, SearchResult, UnknownWord
+
+    if not isinstance(result, expected):
+        return f"it returned a value of type {type(result).__name__}"
+    parts = {"hits": Hit, "notes": str, "arms": ArmFacts, "unknown": UnknownWord}
+    for name, type_ in parts.items() if isinstance(result, SearchResult) else ():
+        values = getattr(result, name)
+        if not isinstance(values, tuple | list) or any(not isinstance(v, type_) for v in values):
+            return f"it returned a result whose {name} are not a tuple of {type_.__name__}"
+    return ""
+
+
 def kind_of(value: object) -> str:
     """A value that a plugin gave, by its type alone: it may be a text of the user's."""
     name = type(value).__name__

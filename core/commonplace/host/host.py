@@ -278,13 +278,12 @@ class PluginHost:
     def prompt_sections(self, agent: str, session_key: str) -> list[str]:
         """What plugins add to an agent's prompt: installed ones, then those added in process.
 
-        Both are in alphabetical order of their names.
+        Both are in alphabetical order of their names, but for ``tryfirst`` and ``trylast``.
         """
         if not self.listened["prompt"]:
             return []
         arguments = {"agent": agent, "session_key": session_key}
-        # pluggy calls the plugin that was added last first.
-        sections: list[str] = self._call("prompt", "commonplace_prompt_section", arguments)[::-1]
+        sections: list[str] = self._call("prompt", "commonplace_prompt_section", arguments)
         return sections
 
     def veto(self, receipt: Receipt, failed: list[str]) -> str:

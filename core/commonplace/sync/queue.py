@@ -8,6 +8,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from commonplace.errors import CallerError, DeadlineExceededError, MemoryClosedError
+from commonplace.host.events import logger
 from commonplace.model.tuples import NamedTuple
 from commonplace.resilience.bounded_call import start_failure
 from commonplace.resilience.deadline import NEVER, POLL_SECONDS
@@ -121,7 +122,7 @@ class SyncQueue:
                     hint="ask for it after the sync, not in its callback",
                 )
             self._waiting.append(call)
-            while not call.over:
+            while call.outcome is None:
                 if call in self._waiting:
                     if self._closed:
                         raise MemoryClosedError
@@ -143,15 +144,14 @@ class SyncQueue:
         return all(each.request.until.remaining() <= own for each in self._waiting)
 
     def _run(self, request: SyncRequest) -> None:
-        report: SyncReport | None = None
-        failure: Exception | None = None
+        outcome: SyncReport | Exception
         try:
-            report = self._sync(request)
+            outcome = self._sync(request)
         except Exception as error:  # noqa: BLE001 - raised again for each caller that waits
-            failure = error
+            outcome = error
         with self._changed:
             for call in self._covered:
-                call.report, call.failure = report, failure
+                call.outcome = outcome
 
     def _leave(self, call: _Call) -> None:
         """Remove the caller, however its waiting or its sync ended."""
@@ -160,28 +160,23 @@ class SyncQueue:
                 self._waiting.remove(call)
             if self._covered and self._covered[0] is call:
                 # After an interrupt the others are still to be served.
-                self._waiting[:0] = [each for each in self._covered[1:] if not each.over]
+                self._waiting[:0] = [each for each in self._covered[1:] if each.outcome is None]
                 self._covered, self._thread, self.running = [], None, None
             self._changed.notify_all()
 
 
 class _Call:
-    """One caller's request and its result."""
+    """One caller's request and its outcome."""
 
     def __init__(self, request: SyncRequest) -> None:
         self.request = request
-        self.report: SyncReport | None = None
-        self.failure: Exception | None = None
-
-    @property
-    def over(self) -> bool:
-        return self.report is not None or self.failure is not None
+        self.outcome: SyncReport | Exception | None = None
 
     def result(self) -> SyncReport:
-        if self.failure is not None:
-            raise self.failure
-        assert self.report is not None, "a sync ends with a report or a failure"
-        return self.report
+        assert self.outcome is not None, "a sync ends with a report or a failure"
+        if isinstance(self.outcome, Exception):
+            raise self.outcome
+        return self.outcome
 
 
 _CEILING = 10
@@ -309,8 +304,9 @@ class Schedule:
 class SyncWorker:
     """A thread that passes what is due to ``run``.
 
-    ``run`` returns whether all was done that could be, and never raises. The thread starts with the
-    first request, change or interval. ``running`` is the request being run.
+    ``run`` returns whether all was done that could be. If it raises, that is logged, and the same
+    is due again as if it had been left undone. The thread starts with the first request, change or
+    interval. ``running`` is the request being run.
     """
 
     def __init__(
@@ -381,7 +377,11 @@ class SyncWorker:
 
     def _loop(self) -> None:
         while (request := self._next()) is not None:
-            done = self._run(request)
+            done = False
+            try:
+                done = self._run(request)
+            except BaseException:  # noqa: BLE001 - no defect ends the thread: none would follow it
+                logger().exception("%s failed in the background", self._name)
             with self._changed:
                 self.running = None
                 self._schedule.ended(time.monotonic(), done=done)

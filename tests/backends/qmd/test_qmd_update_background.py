@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 
+import pytest
+
 from commonplace.errors import UnavailableError
 from commonplace.model.reports import SyncReport
 from commonplace_qmd.update import BackgroundUpdates
@@ -68,6 +70,28 @@ def test_what_is_raised_is_returned() -> None:
     updates = BackgroundUpdates(fail, 0)
     updates.start(now=True)
     assert updates.wait(60) is error
+    assert updates.close(60)
+
+
+@pytest.mark.parametrize("defect", [ZeroDivisionError("of a defect"), SystemExit(3)])
+def test_a_defect_is_returned_and_logged_and_updates_go_on(
+    defect: BaseException, caplog: pytest.LogCaptureFixture
+) -> None:
+    defects = [defect]
+
+    def update() -> SyncReport:
+        if defects:
+            raise defects.pop()
+        return SyncReport(added=1)
+
+    updates = BackgroundUpdates(update, 0)
+    updates.start(now=True)
+    outcome = updates.wait(5)
+    assert isinstance(outcome, UnavailableError)
+    assert str(outcome) == f"internal error: {type(defect).__name__}: {defect}"
+    assert "an update of QMD failed" in caplog.text
+    updates.start(now=True)
+    assert updates.wait(5) == SyncReport(added=1)
     assert updates.close(60)
 
 

@@ -6,8 +6,12 @@ import os
 import stat
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from contextlib import closing
+from functools import partial
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
+import apsw
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -105,6 +109,91 @@ def test_a_file_that_another_process_has_locked_is_said_and_survived(tmp_path: P
     cache.put("f", {B: b"2222"})
     assert cache.count() == 2
     cache.close()
+
+
+def test_a_file_that_two_open_at_once_keeps_what_the_first_one_puts_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = str(tmp_path / "e.sqlite")
+    first = EmbeddingCache(path)
+    begun: list[int] = []
+
+    class Overtaken(apsw.Connection):
+        """Between its look at the version and all that follows, the first one opens the file."""
+
+        def execute(self, statements: str, *given: Any, **options: Any) -> Any:
+            found = super().execute(statements, *given, **options)
+            if not begun and statements == "PRAGMA user_version":
+                begun.append(1)
+                version = found.get
+                with monkeypatch.context() as patch:
+                    patch.setattr("commonplace.embedding.cache.apsw.Connection", real)
+                    first.put("f", {A: b"1111"})
+                return SimpleNamespace(get=version)
+            return found
+
+    real = apsw.Connection
+    with monkeypatch.context() as patch:
+        patch.setattr("commonplace.embedding.cache.apsw.Connection", Overtaken)
+        second = EmbeddingCache(path)
+        assert second.get("f", [A]) == {A: b"1111"}
+    assert begun
+    assert first.count() == 1
+    first.close()
+    second.close()
+
+
+def test_a_file_of_an_older_version_is_begun_again(tmp_path: Path) -> None:
+    path = str(tmp_path / "e.sqlite")
+    with closing(apsw.Connection(path)) as older:
+        older.execute("CREATE TABLE embedding (text, vector)")
+    cache = EmbeddingCache(path)
+    cache.put("f", {A: b"1111"})
+    assert cache.get("f", [A]) == {A: b"1111"}
+    cache.close()
+
+
+@pytest.mark.parametrize("readonly", [False, True])
+def test_a_file_of_a_newer_version_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, readonly: bool
+) -> None:
+    path = tmp_path / "e.sqlite"
+    with closing(apsw.Connection(str(path))) as newer:
+        newer.execute("CREATE TABLE embedding (fingerprint, digest, vector)")
+        newer.execute("INSERT INTO embedding VALUES ('f', ?, 'paid for')", (A,))
+        newer.execute("PRAGMA user_version = 99")
+    if readonly:
+        flags = apsw.SQLITE_OPEN_READONLY
+        opened = partial(apsw.Connection, flags=flags)
+        monkeypatch.setattr("commonplace.embedding.cache.apsw.Connection", opened)
+    before = path.read_bytes()
+    cache = EmbeddingCache(str(path))
+    cache.put("f", {B: b"2222"})
+    assert cache.get("f", [A]) == {}
+    assert cache.faults() == ()
+    assert cache.trouble.endswith("is not used: it belongs to a newer version of commonplace")
+    cache.close()
+    assert path.read_bytes() == before
+
+
+def test_a_damaged_file_that_another_process_has_replaced_is_not_deleted(tmp_path: Path) -> None:
+    path = tmp_path / "e.sqlite"
+    one, other = EmbeddingCache(str(path)), EmbeddingCache(str(path))
+    one.put("f", {A: b"1111"})
+    one.close()
+    assert other.get("f", []) == {}, "which opens the file and reads none of the vectors"
+    size = path.stat().st_size
+    with path.open("r+b") as file:  # all pages but the first, which has the schema
+        file.seek(4096)
+        file.write(b"\xff" * (size - 4096))
+    again = EmbeddingCache(str(path))
+    assert again.get("f", [A]) == {}, "which deletes the file"
+    again.put("f", {B: b"2222"})
+    assert other.get("f", [A]) == {}
+    assert "is not used" in other.trouble
+    assert other.get("f", [B]) == again.get("f", [B]) == {B: b"2222"}
+    again.close()
+    other.close()
 
 
 def test_a_closed_cache_knows_nothing(tmp_path: Path) -> None:

@@ -646,6 +646,25 @@ def test_a_listener_does_not_hear_its_own_echo_and_may_close() -> None:
     assert closed == [False]
 
 
+@pytest.mark.parametrize("defect", [ZeroDivisionError(), SystemExit(3)])
+def test_an_event_that_cannot_be_delivered_is_logged_and_ends_no_thread(
+    defect: BaseException, caplog: pytest.LogCaptureFixture
+) -> None:
+    delivered: list[object] = []
+
+    def deliver(hook: str, arguments: Mapping[str, object]) -> None:
+        delivered.append(arguments["part"])
+        if len(delivered) == 1:
+            raise defect
+
+    bus = EventBus(deliver)
+    bus.recovered("first")
+    bus.recovered("second")
+    assert bus.close(PATIENCE)
+    assert (delivered, bus.dropped) == (["first", "second"], 0)
+    assert "the event commonplace_recovered could not be delivered" in caplog.text
+
+
 def test_where_no_thread_can_be_started_events_are_dropped(
     gate: Gate, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -183,6 +183,50 @@ def test_a_plugin_of_our_own_is_listed_with_its_hooks_beside_one_added_later(
         host.register(SimpleNamespace(commonplace_prompt_section=section), name="hr_own")
 
 
+def test_sections_of_prompts_are_in_order_whenever_their_plugins_were_added(
+    add_module: Callable[[str, str], None],
+) -> None:
+    entries = []
+    for name in ("hr_y", "hr_x"):
+        add_module(name, SECTION.format(text=name))
+        entries.append(EntryPoint(f"prompt.{name}", name, "third-party", "1.0"))
+    host = PluginHost(entries, env={})
+
+    def add(name: str, **options: Any) -> None:
+        def answer() -> str:
+            return name
+
+        marked = hookimpl(**options)(answer)
+        host.register(SimpleNamespace(commonplace_prompt_section=marked), name=name)
+
+    add("c")
+    add("g", tryfirst=True)
+    assert host.prompt_sections("main", "") == ["g", "hr_x", "hr_y", "c"]
+    add("a", trylast=True)
+    add("b")
+    add("e", tryfirst=True)
+    assert host.prompt_sections("main", "") == ["e", "g", "hr_x", "hr_y", "b", "c", "a"]
+    assert host.failures == {}
+
+    @hookimpl(wrapper=True)
+    def around() -> Any:
+        sections = yield
+        return [*sections, "last"]
+
+    host.register(SimpleNamespace(commonplace_prompt_section=around), name="f")
+    assert host.prompt_sections("main", "")[0] == "e"
+    assert host.prompt_sections("main", "")[-1] == "last"
+
+
+SECTION = """
+from commonplace.plugin import hookimpl
+
+@hookimpl
+def commonplace_prompt_section(agent, session_key):
+    return "{text}"
+"""
+
+
 @hookimpl
 def section(agent: str) -> str:
     del agent

@@ -22,7 +22,7 @@ from hypothesis.stateful import (
 from commonplace.errors import CallerError, DeadlineExceededError, IndexBusyError
 from commonplace.model.reports import Progress, SyncReport
 from commonplace.resilience.deadline import Deadline
-from commonplace.sync.queue import SyncQueue, SyncRequest, merged
+from commonplace.sync.queue import SyncQueue, SyncRequest, SyncWorker, merged
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -318,6 +318,30 @@ def test_a_closed_queue_refuses_and_lets_the_round_under_way_end() -> None:
     assert queue.settle(PATIENCE)
     first.thread.join(PATIENCE)
     assert first.report == SyncReport(added=1)
+
+
+@pytest.mark.parametrize("defect", [ZeroDivisionError(), SystemExit(3)])
+def test_what_a_round_in_the_background_raises_is_logged_and_ends_no_thread(
+    defect: BaseException, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("commonplace.sync.queue._RETRY_SECONDS", 0.0)
+    ran: list[SyncRequest] = []
+    again = threading.Event()
+
+    def run(request: SyncRequest) -> bool:
+        ran.append(request)
+        if len(ran) == 1:
+            raise defect
+        again.set()
+        return True
+
+    worker = SyncWorker(run, name="sync", debounce=0)
+    assert worker.ask(DEMAND)
+    assert again.wait(PATIENCE), "what was left undone is due again"
+    assert worker.close(PATIENCE) is None
+    assert ran == [DEMAND, DEMAND]
+    assert worker.running is None
+    assert "commonplace-sync failed in the background" in caplog.text
 
 
 def test_all_who_want_to_know_get_the_progress() -> None:

@@ -215,6 +215,25 @@ def test_a_long_audit_is_waited_for_by_the_page_not_by_the_reader(browser: Any) 
     assert "notes were read" in browser.get("/health?audit=1&wait=1")
 
 
+def test_an_audit_that_no_thread_could_begin_is_begun_by_the_next_page(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pytest.importorskip("jinja2", reason="needs the extra browse")
+    from commonplace_browse.condition import Audits
+
+    def refuse(self: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    audits = Audits(lambda *_: {"findings": [], "notes": 3, "silenced": 0, "unreadable": []})
+    with monkeypatch.context() as patch:
+        patch.setattr("threading.Thread.start", refuse)
+        with pytest.raises(RuntimeError, match="new thread"):
+            audits.result(searched=False, patience=0)
+    found = audits.result(searched=False, patience=5)
+    assert found is not None
+    assert found.notes == 3
+
+
 def test_a_finding_shows_its_proposal_and_the_older_note() -> None:
     pytest.importorskip("jinja2", reason="needs the extra browse")
     from commonplace_browse.condition import audited

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commonplace.plugin import Context
+from commonplace.plugin import Context, Progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,3 +51,26 @@ def test_a_workspace_that_goes_away_is_missed_on_every_page(
         assert "<mark>port</mark>" in browser.get("/?q=port")
         memory.sync()
         assert "2026-10-12" in browser.get("/timeline")
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_an_update_that_breaks_is_not_shown_as_under_way_for_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pytest.importorskip("uvicorn", reason="needs the extra browse")
+    from commonplace_browse import serving
+
+    class Defective:
+        def watch(self) -> None:
+            pass
+
+        def sync(self, progress: Callable[[Progress], None]) -> None:
+            progress(Progress(label="Indexing notes", completed=1, total=3))
+            raise ZeroDivisionError
+
+    monkeypatch.setattr(serving, "_FIRST_SECONDS", 0.0)
+    under_way = serving._index(Defective())  # type: ignore[arg-type]
+    for thread in threading.enumerate():
+        if thread.name == "browse-index":
+            thread.join(60)
+    assert under_way() is None

@@ -504,6 +504,78 @@ class TestInProcess:
         codes = {id_: answer["error"]["code"] for id_, answer in answers.items()}
         assert codes == dict.fromkeys(range(len(calls)), -32603)
 
+    def test_a_quick_call_behind_a_slow_one_does_not_wait_for_it(self, surface: Surface) -> None:
+        threads_wake = threading.Event()
+        asked_for = threading.Semaphore(0)
+        answered = threading.Event()
+        kept_waiting: list[bool] = []
+
+        class SlowToWake(SimpleQueue[Any]):
+            """A queue whose threads take their time from an item to the work on it."""
+
+            def get(self, *_: Any) -> Any:
+                asked_for.release()
+                item = super().get()
+                assert threads_wake.wait(30)
+                return item
+
+        class Slow:
+            def call(self, _: object, arguments: Json, __: object) -> Json:
+                if arguments["query"] == "slow":
+                    kept_waiting.append(not answered.wait(5))
+                return {"content": [], "isError": False}
+
+            tools = surface.tools
+            templates = surface.templates
+            prompts = surface.prompts
+            on_sync = surface.on_sync
+
+        def call(id_: str) -> bytes:
+            return line(ask(id_, "tools/call", name="x", arguments={"query": id_}))
+
+        class Input(io.BytesIO):
+            """Lines, each of them read once the test is ready for it."""
+
+            def readline(self, size: int | None = -1, /) -> bytes:
+                found = super().readline(size)
+                if b'"slow"' in found:  # the first call is over, and its thread idle
+                    assert all(asked_for.acquire(timeout=30) for _ in range(2))
+                    threads_wake.clear()
+                elif not found:  # both calls have been read
+                    threads_wake.set()
+                    assert answered.wait(30)
+                return found
+
+        class Output(io.BytesIO):
+            def write(self, data: Any, /) -> int:
+                if json.loads(bytes(data))["id"] == "quick":
+                    answered.set()
+                return len(data)
+
+        threads_wake.set()
+        requests = Input(call("first") + call("slow") + call("quick"))
+        server = StdioServer(Slow(), requests, Output())  # type: ignore[arg-type]
+        server._requests = SlowToWake()
+        server.serve()
+        assert kept_waiting == [False]
+
+    def test_an_answer_that_is_no_json_ends_no_thread(self, surface: Surface) -> None:
+        class Odd:
+            def call(self, _: object, arguments: Json, __: object) -> Json:
+                return {"content": [], "isError": False, "structuredContent": {1, 2}}
+
+            tools = surface.tools
+            templates = surface.templates
+            prompts = surface.prompts
+            on_sync = surface.on_sync
+
+        asked = [ask(id_, "tools/call", **SEARCH) for id_ in range(2 * THREADS)]
+        requests = io.BytesIO(b"".join(map(line, [*asked, ask("last", "tools/list")])))
+        written = io.BytesIO()
+        StdioServer(Odd(), requests, written).serve()  # type: ignore[arg-type]
+        (answer,) = map(json.loads, written.getvalue().splitlines())
+        assert answer["id"] == "last"
+
     def test_what_is_done_of_a_batch_is_answered_at_the_end(
         self, surface: Surface, monkeypatch: pytest.MonkeyPatch
     ) -> None:

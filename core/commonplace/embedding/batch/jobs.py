@@ -14,7 +14,13 @@ from attrs import frozen
 from commonplace.dirs import write_whole
 from commonplace.embedding.requests import provider_errors
 from commonplace.embedding.vectors import checked, dims_of
-from commonplace.errors import DeadlineExceededError, ProviderError, UnavailableError, counted
+from commonplace.errors import (
+    DeadlineExceededError,
+    ProviderError,
+    UnavailableError,
+    counted,
+    reason_of,
+)
 from commonplace.resilience.lock import Lease
 from commonplace.resilience.retry import RetryPolicy, with_retries
 
@@ -72,14 +78,18 @@ class JobStore:
         return self._lease.held(0)
 
     def load(self) -> list[JobRecord]:
-        """All records, oldest first, without unreadable files."""
-        records = []
-        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
-            for entry in os.scandir(self.folder):
-                if entry.name.endswith(_ENDING):
-                    record = _read(entry.path)
-                    if record is not None:
-                        records.append(record)
+        """All records, oldest first, without unreadable files; none where there is no folder.
+
+        Raises :class:`UnavailableError` where the folder cannot be listed.
+        """
+        try:
+            with os.scandir(self.folder) as entries:
+                paths = [entry.path for entry in entries if entry.name.endswith(_ENDING)]
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        except OSError as error:
+            raise self._unusable("listed", error) from error
+        records = [record for path in paths if (record := _read(path)) is not None]
         return sorted(records, key=lambda record: (record.created, record.name))
 
     def save(self, record: JobRecord) -> None:
@@ -88,15 +98,18 @@ class JobStore:
         try:
             write_whole(self._path(record.name), text)
         except OSError as error:
-            raise UnavailableError(
-                f"the batch jobs in {self.folder} cannot be written: {error.strerror or error}",
-                hint="make the folder writable, or set remote.batch.enabled to false",
-            ) from error
+            raise self._unusable("written", error) from error
 
     def forget(self, record: JobRecord) -> None:
         """Delete ``record``."""
         with contextlib.suppress(OSError):
             os.unlink(self._path(record.name))
+
+    def _unusable(self, done: str, error: OSError) -> UnavailableError:
+        return UnavailableError(
+            f"the batch jobs in {self.folder} cannot be {done}: {error.strerror or error}",
+            hint="make the folder readable and writable, or set remote.batch.enabled to false",
+        )
 
     def _path(self, name: str) -> str:
         return os.path.join(self.folder, name + _ENDING)
@@ -173,8 +186,14 @@ class Batching:
         return result
 
     def notices(self, key: str) -> list[str]:
-        """A line on the jobs of ``key`` under way, and one if there will be no more."""
-        records = [record for record in self.store.load() if record.key == key]
+        """A line on the jobs of ``key`` under way, and one if there will be no more.
+
+        Or why that cannot be known.
+        """
+        try:
+            records = [record for record in self.store.load() if record.key == key]
+        except UnavailableError as error:
+            return [self.off or reason_of(error)]
         words = [self.off] if self.off else []
         if records:
             texts = counted(sum(len(record.ids) for record in records), "text waits", "texts wait")

@@ -16,7 +16,7 @@ from commonplace.model.reports import Progress
 from commonplace.resilience.retry import PASSING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from commonplace.embedding.batch.jobs import Batching
     from commonplace.model.reports import ProgressCallback
@@ -72,26 +72,32 @@ def embed_by_jobs(batching: Batching, work: Work) -> BatchOutcome:
     """Take in jobs under way, begin new ones for many texts, and wait if the settings say so.
 
     Every vector goes to ``work.keep`` as soon as it is there, and what that raises is raised.
-    Failures of jobs are in the outcome's note.
+    Failures of jobs, and of the folder with their records, are in the outcome's note.
     """
     store = batching.store
     if batching.off:
         return BatchOutcome(tuple(work.texts), note=batching.off)
-    if len(work.texts) <= WORTH and not store.load():
-        return BatchOutcome(tuple(work.texts))
     with ExitStack() as stack:
         try:
-            stack.enter_context(store.lease())
-        except IndexBusyError:  # what another process has under way is left to it
-            records = [record for record in store.load() if record.key == work.key]
-            in_jobs = {id_ for record in records for id_ in record.ids}
-            plain = tuple(id_ for id_ in work.texts if id_ not in in_jobs)
-            note = "another process works with the batch jobs"
-            return BatchOutcome(plain, len(work.texts) - len(plain), note=note)
+            if len(work.texts) <= WORTH and not store.load():
+                return BatchOutcome(tuple(work.texts))
+            try:
+                stack.enter_context(store.lease())
+            except IndexBusyError:  # what another process has under way is left to it
+                return _without(store.load(), work)
+            records = store.load()
         except UnavailableError as error:
             batching.switch_off(str(error))
             return BatchOutcome(tuple(work.texts), note=batching.off)
-        return _Run(batching, work).run()
+        return _Run(batching, work).run(records)
+
+
+def _without(records: Iterable[JobRecord], work: Work) -> BatchOutcome:
+    """All texts to embed at once that are not in ``records``, the jobs of another process."""
+    in_jobs = {id_ for record in records if record.key == work.key for id_ in record.ids}
+    plain = tuple(id_ for id_ in work.texts if id_ not in in_jobs)
+    note = "another process works with the batch jobs"
+    return BatchOutcome(plain, len(work.texts) - len(plain), note=note)
 
 
 @define(eq=False)
@@ -124,8 +130,8 @@ class _Run:
         self._interval = max(_SHORTEST_PAUSE, self._settings.poll_interval_ms / 1000)
         self._timeout = self._settings.timeout_minutes * 60.0
 
-    def run(self) -> BatchOutcome:
-        claimed = self._adopt()
+    def run(self, records: Iterable[JobRecord]) -> BatchOutcome:
+        claimed = self._adopt(records)
         self._want([id_ for id_ in self._work.texts if id_ not in claimed])
         self._begin()
         while self._active and self._settings.wait and self._pause():
@@ -144,11 +150,11 @@ class _Run:
         plain = tuple(id_ for id_ in self._plain if id_ not in self._kept)
         return BatchOutcome(plain, pending, self._begun, self._cut, note)
 
-    def _adopt(self) -> set[str]:
-        """Poll the jobs on disk that hold texts of the work; the ids of those texts."""
+    def _adopt(self, records: Iterable[JobRecord]) -> set[str]:
+        """Poll the jobs of ``records`` that hold texts of the work; the ids of those texts."""
         now = self._batching.clocks.epoch()
         claimed: set[str] = set()
-        for record in self._store.load():
+        for record in records:
             age = abs(now - record.created)
             if record.key != self._work.key:
                 if age > _STALE:  # its provider has not been used for long

@@ -11,6 +11,7 @@ import pytest
 
 from commonplace.errors import DeclinedError
 from commonplace.resilience.deadline import NEVER, Deadline
+from commonplace_qmd.engine.server import Server
 from commonplace_qmd.engine.values import Line, QmdError, QmdTimeoutError, Row
 
 if TYPE_CHECKING:
@@ -198,6 +199,20 @@ def test_a_server_that_breaks_is_replaced_by_a_process_and_left_alone(
     assert [search(qmd), search(qmd)] == [[FROM_CLI]] * 2
     (pid,) = [call["pid"] for call in house.calls() if call["argv"] == ["mcp"]]
     gone(pid)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_defect_of_the_thread_that_listens_holds_no_search(
+    warm: Callable[..., Qmd], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def defective(self: Server, line: bytes) -> None:
+        raise ZeroDivisionError
+
+    qmd = warm()
+    monkeypatch.setattr(Server, "_receive", defective)
+    deadline = Deadline.after(20)
+    assert search(qmd, deadline) == [FROM_CLI]
+    assert deadline.remaining() > 10
 
 
 def test_a_server_that_cannot_start_is_left_alone(house: House) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
@@ -182,6 +182,38 @@ def test_two_at_once_do_not_begin_the_same_twice(bench: Bench) -> None:
     assert (len(outcome.plain), outcome.pending) == (5, MANY)
     assert outcome.note == "another process works with the batch jobs"
     assert bench.vendor.calls == ["submit"]
+
+
+@pytest.mark.parametrize("count", [10, MANY])
+def test_where_the_jobs_cannot_be_listed_texts_are_embedded_at_once(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, count: int
+) -> None:
+    def refused(folder: str) -> NoReturn:
+        raise PermissionError(13, "Permission denied", folder)
+
+    monkeypatch.setattr("commonplace.embedding.batch.jobs.os.scandir", refused)
+    batching = bench.process()
+    (unknown,) = batching.notices(KEY)
+    reason = f"the batch jobs in {bench.folder} cannot be listed: Permission denied"
+    assert unknown.startswith(reason)
+    outcome = bench.run(texts(count), batching)
+    assert outcome.plain == tuple(texts(count))
+    assert outcome.note == batching.off == f"batch jobs are off for now: {reason}"
+    assert batching.notices(KEY) == [batching.off]
+    assert bench.vendor.calls == []
+
+
+def test_where_jobs_of_another_process_cannot_be_listed_nothing_is_left_to_it(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(folder: str) -> NoReturn:
+        raise OSError(5, "Input/output error", folder)
+
+    with JobStore(bench.folder).lease():
+        monkeypatch.setattr("commonplace.embedding.batch.jobs.os.scandir", failing)
+        outcome = bench.run(texts())
+    assert outcome.plain == tuple(texts())
+    assert outcome.note.endswith("cannot be listed: Input/output error")
 
 
 def test_a_job_may_hold_texts_of_another_agent(bench: Bench) -> None:

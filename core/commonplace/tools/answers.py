@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from commonplace.model.search import Hit, SearchResult
 
 
-LONGEST_PATH = 300
+LONGEST_SHOWN_PATH = 300
 """Characters of a path that stands outside of a fence."""
 
 
@@ -76,7 +76,7 @@ def lines_read(note: NoteText, *, budget: int, limited: bool) -> ToolAnswer:
     ]
     if last < note.total_lines and (limited or last < note.end_line):
         data["nextFrom"] = last + 1
-        path = unfenced(note.path, LONGEST_PATH)
+        path = unfenced(note.path, LONGEST_SHOWN_PATH)
         parts.append(
             f"({path} has {lines_of(note)}. To read on: memory_get with path "
             f'"{path}" and from {last + 1}.)'

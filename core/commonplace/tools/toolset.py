@@ -22,7 +22,7 @@ from commonplace.text.query import check_memory, check_numbers
 from commonplace.tools.answers import Shape, found, lines_read, refused
 from commonplace.tools.changes import CHANGING, ChangingTools, unchanged
 from commonplace.tools.definitions import (
-    LONGEST_QUERY,
+    TOOL_LONGEST_QUERY,
     checked,
     instructions,
     memory_get_tool,
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     _Call = Callable[[dict[str, Any], Shape, ProgressCallback | None], ToolAnswer]
 
-SECONDS = 2.0
+AGENT_SEARCH_SECONDS = 2.0
 """Within which a search answers: by keyword alone, or from a part of the notes, if need be."""
 
 GET_LINES = 120
@@ -115,7 +115,7 @@ class MemoryTools:
         memory: SearchableMemory,
         *,
         session_key: str = "",
-        seconds: float | None = SECONDS,
+        seconds: float | None = AGENT_SEARCH_SECONDS,
         clock: Callable[[], float] = time.time,
     ) -> None:
         check_memory(memory)
@@ -318,7 +318,7 @@ class MemoryTools:
         """
         check_numbers(1, MOST_RESULTS, max_results=max_results)
         result = self._memory.search(
-            query[:LONGEST_QUERY],
+            query[:TOOL_LONGEST_QUERY],
             max_results=max_results,
             min_score=min_score,
             sources=sources,

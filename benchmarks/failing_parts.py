@@ -47,7 +47,7 @@ def main() -> int:
     # So that a call that hangs does not hold up a run of some 10,000 calls.
     answers.RANKER_SECONDS = sources.CALL_SECONDS = backends.PROBE_SECONDS = 0.2
     events.HOOK_SECONDS = provider.FACT_SECONDS = 0.2
-    backend.PROBE_SECONDS = 2.0  # more than the calls that one look at an index makes
+    backend.BACKEND_PROBE_SECONDS = 2.0  # more than the calls that one look at an index makes
     limits = Limits(query_seconds=0.3, request_seconds=0.3, wait_seconds=0.2)
     for seed in options.seeds:
         began = time.perf_counter()

@@ -120,11 +120,10 @@ class Database:
         self._unwritable = ""
         self._repairs: list[str] = []
 
-    @property
-    def _is_damaged(self) -> str:
-        """What is wrong with the file at the path, as far as is known.
+    def _damage_now(self) -> str:
+        """What is wrong with the file at the path, as far as is known; ``""`` for nothing.
 
-        Damage is that of one file: another process may have replaced it already.
+        Damage is that of one file: it is forgotten where another process has replaced that one.
         """
         if self._damage and self._damaged_file != stamp_of(self.path):
             self._damage = ""
@@ -169,7 +168,7 @@ class Database:
         Raises what :meth:`session` raises.
         """
         with self.session(_REPAIR_WAIT_SECONDS):
-            self._note_damage(self._is_damaged or "found damaged by a check", stamp_of(self.path))
+            self._note_damage(self._damage_now() or "found damaged by a check", stamp_of(self.path))
             self._writable()
         return self._repairs[-1]
 
@@ -297,7 +296,7 @@ class Database:
         self._check_open()
         if self._memory is not None:
             return self._memory
-        if self._is_damaged:
+        if self._damage_now():
             raise UnfitError(self._damage)
         with self._failures(self._reader):
             try:
@@ -309,7 +308,7 @@ class Database:
 
     def _writable(self) -> apsw.Connection:
         """The writer's connection; a file that cannot be used is set aside."""
-        if self._is_damaged:
+        if self._damage_now():
             self._set_aside(self._damage)
         try:
             connection = self._writer.get()

@@ -269,13 +269,13 @@ from commonplace.tools.definitions import memory_get_tool as memory_get_tool
 from commonplace.tools.definitions import memory_search_tool as memory_search_tool
 from commonplace.tools.recall_log import Recalled as Recalled
 from commonplace.tools.recall_log import line_digest as line_digest
+from commonplace.tools.recall_log import question_digest as question_digest
 from commonplace.tools.recall_log import recall_log as recall_log
 from commonplace.tools.tracing import RecallTrace as RecallTrace
 from commonplace.tools.tracing import TracedRecall as TracedRecall
 from commonplace.tools.tracing import content_stamp as content_stamp
 from commonplace.tools.tracing import engine_of as engine_of
 from commonplace.tools.tracing import notes_revision as notes_revision
-from commonplace.tools.tracing import question_digest as question_digest
 from commonplace.tools.tracing import recall_trace as recall_trace
 from commonplace.tools.tracing import settings_fingerprint as settings_fingerprint
 from commonplace.writing.entries import superseded as superseded

@@ -15,6 +15,7 @@ from urllib.parse import quote, unquote
 from commonplace import CommonplaceError, MemoryTools
 from commonplace.plugin import (
     NamedTuple,
+    cited,
     is_direct,
     memory_get_tool,
     memory_search_tool,
@@ -168,9 +169,11 @@ class Surface:
             text = f"Memory is not available: {unfenced(reason_of(error))}"
             return text_result(self._suggesting(text, agent), failed=True)
         answer = tools.call(str(name), {} if given is None else given, progress=progress)
+        text = answer.text
         # Other texts are notes, in which nothing is ours to complete.
-        ours = answer.failed or "receipt" in answer.data
-        text = self._suggesting(answer.text, agent) if ours else answer.text
+        if answer.failed or "receipt" in answer.data:
+            ours, fence, shown = text.partition("\n<memory")  # the lines that a change deleted
+            text = self._suggesting(ours, agent) + fence + shown
         return text_result(text, failed=answer.failed)
 
     def question(self, arguments: Any) -> Question | None:
@@ -179,22 +182,29 @@ class Surface:
         if agent is None or not isinstance(given, dict):
             return None
         try:
-            _, tools = self._tools(agent)
+            memory, tools = self._tools(agent)
             if FORGETS not in {tool.name for tool in tools.definitions}:
                 return None
             if not isinstance(given.get("citation"), str):  # a plugin's tool of this name
                 shown = json.dumps(given, ensure_ascii=False, default=str)[:LONGEST_SHOWN]
                 return Question(arguments, None, f"Delete this from memory?\n\n{shown}")
             note = tools.read(given["citation"])
+            citation, lines = given["citation"], note.text
+            start, end = note.start_line, note.end_line
+            if given.get("was") is not None:  # the lines may have moved from where they are cited
+                writer = memory.writer(origin="agent", who="the question to the user").preview()
+                gone = writer.forget(citation, was=given["was"]).before
+                start, end, lines = gone.start, gone.end, gone.text.rstrip("\r\n")
+                citation = cited(note.path, start, end)
         except CommonplaceError:
             return None  # the call says why
-        if not note.text:
+        if not lines:
             return None
-        where = f"{unfenced(note.path)}, lines {note.start_line} to {note.end_line}"
-        shown = note.text if len(note.text) <= LONGEST_SHOWN else note.text[:LONGEST_SHOWN] + "…"
+        where = f"{unfenced(note.path)}, lines {start} to {end}"
+        shown = lines if len(lines) <= LONGEST_SHOWN else lines[:LONGEST_SHOWN] + "…"
         message = f"Delete these lines from memory ({where})?\n\n{shown}"
-        command = f"commonplace forget {shlex.quote(given['citation'])}"
-        return Question(arguments, note.text, message, self._suggesting(command, agent))
+        command = f"commonplace forget {shlex.quote(citation)}"
+        return Question(arguments, lines, message, self._suggesting(command, agent))
 
     def _agent_of(self, arguments: Any) -> tuple[str | None, Any]:
         """The agent whose memory a call is for (``None``: an unknown one), and what is left."""

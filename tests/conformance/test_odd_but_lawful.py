@@ -22,7 +22,7 @@ from commonplace.errors import DeclinedError, ProviderError
 from commonplace.model.search import Found, KeywordMatches, KeywordQuery, Nearest
 from commonplace.protocols.providers import Limits
 from commonplace.testing import EmbeddingProviderConformance, StoreConformance
-from commonplace.testing.manager_laws import WORDS
+from commonplace.testing.manager_laws import ANIMALS
 from commonplace_inmemory.store import InMemoryStore
 
 if TYPE_CHECKING:
@@ -194,7 +194,7 @@ class GoesByMeaning(SimpleManager):
     """Finds all notes for any words, those that have the words first."""
 
     def search(self, query: Query, *, limit: int, **more: Any) -> tuple[Arm, ...]:
-        every = query._replace(keyword=KeywordQuery(should=(*WORDS, "the", "and", "heading")))
+        every = query._replace(keyword=KeywordQuery(should=(*ANIMALS, "the", "and", "heading")))
         (first,) = super().search(query, limit=10_000, **more)
         (others,) = super().search(every, limit=10_000, **more)
         known = {hit.chunk.id for hit in first.found}

@@ -1,4 +1,7 @@
-"""Core knows no plugin by name: only one file holds the ids of the default parts."""
+"""Core knows no plugin by name, and a name of a constant has one meaning in all of core.
+
+Only one file holds the ids of the default parts.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
 KINDS = ("backend", "source", "chunker", "provider", "ranker")
@@ -96,3 +99,44 @@ def f(mmr_lambda, kept):
 
 def test_every_id_that_counts_is_one(project: dict[str, Any]) -> None:
     assert ids(project) >= WORDS | OURS.keys()
+
+
+def constants(source: str) -> Iterator[tuple[str, str]]:
+    """Name and value of each public constant of a module; type variables are none."""
+    found: list[ast.stmt] = [*ast.parse(source).body]
+    while found:
+        node = found.pop()
+        if isinstance(node, ast.If | ast.Try):
+            found += [one for one in ast.iter_child_nodes(node) if isinstance(one, ast.stmt)]
+        elif isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+            value = ast.unparse(node.value)
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            for target in targets:
+                if not isinstance(target, ast.Name) or value.startswith("TypeVar("):
+                    continue
+                if target.id.isupper() and not target.id.startswith("_"):
+                    yield target.id, value
+
+
+def ambiguous(modules: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    """The names that have one value in one of ``modules`` (path, source) and another in another."""
+    values: dict[str, dict[str, str]] = {}
+    for path, source in modules:
+        for name, value in constants(source):
+            values.setdefault(name, {})[path] = value
+    return {name: sorted(by) for name, by in values.items() if len(set(by.values())) > 1}
+
+
+def test_a_public_constant_has_one_value_in_all_of_core(packages: dict[str, Path]) -> None:
+    core = packages["commonplace"]
+    files = sorted(core.rglob("*.py"))
+    sources = [(file.relative_to(core).as_posix(), file.read_text("utf-8")) for file in files]
+    assert sum(len([*constants(source)]) for _, source in sources) > 100
+    assert ambiguous(sources) == {}
+
+
+def test_constants_with_two_values_are_found() -> None:
+    one = "T = TypeVar('T')\nMOST = 1\n_OWN = 1\nSAME: int = 5\nlower = 1"
+    two = "T = TypeVar('T', bound=A)\nif a:\n  MOST = 2\n_OWN = 2\nSAME = 5\nMORE = 3\nlower = 2"
+    assert ambiguous([("one", one), ("two", two)]) == {"MOST": ["one", "two"]}
+    assert ambiguous([("one", one), ("two", one)]) == {}

@@ -49,7 +49,7 @@ T = TypeVar("T")
 Work = Literal["search", "sync"]
 """The kinds of work, each with a breaker of its own: a slow sync does not keep searches away."""
 
-PROBE_SECONDS = 10.0
+BACKEND_PROBE_SECONDS = 10.0
 """How long a backend may take to report its health, or to answer while another one could."""
 
 CLOSE_SECONDS = 5.0
@@ -186,7 +186,7 @@ class Backend:
                 return checked_report(cast("LookingManager", manager).pending(look=True))
             return checked_report(manager.pending())
 
-        return self.probe(pending, Deadline.after(PROBE_SECONDS))
+        return self.probe(pending, Deadline.after(BACKEND_PROBE_SECONDS))
 
     def health(self, *, deep: bool = False) -> ManagerHealth:
         """The health for searching: unavailable also while searches fail, or without an index.
@@ -198,7 +198,7 @@ class Backend:
             return ManagerHealth(available=False, reason=failure.reason)
         from commonplace.host.backends import checked_health  # no search needs it
 
-        deadline = NEVER if deep else Deadline.after(PROBE_SECONDS)
+        deadline = NEVER if deep else Deadline.after(BACKEND_PROBE_SECONDS)
         try:
             health = self.probe(lambda manager: checked_health(manager.health(deep=deep)), deadline)
         except CommonplaceError as error:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from zlib import crc32
 
 from commonplace.errors import CommonplaceError, DeclinedError, UnavailableError, reason_of
-from commonplace.fallback.backend import PROBE_SECONDS, BackendSearch, BackendsStatus
+from commonplace.fallback.backend import BACKEND_PROBE_SECONDS, BackendSearch, BackendsStatus
 from commonplace.index.syncing import Freshness
 from commonplace.model.reports import BackendState
 from commonplace.model.search import Fallback
@@ -61,7 +61,7 @@ class FallbackMemoryManager:
         permits: Sequence[Callable[[Query], None]] = (),
         standby: Standby = "lazy",
         embed_standby: bool = False,
-        backend_seconds: float = PROBE_SECONDS,
+        backend_seconds: float = BACKEND_PROBE_SECONDS,
         clock: Callable[[], float] = time.time,
     ) -> None:
         if not backends:

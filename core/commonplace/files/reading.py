@@ -215,7 +215,7 @@ def _is_plain(stored: str, relative: str) -> bool:
 _ATTEMPTS = 3
 _AT_ONCE = 1 << 26
 
-MARKS = (
+BYTE_ORDER_MARKS = (
     # The longer first: the mark of UTF-32 begins with that of UTF-16.
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
@@ -282,7 +282,7 @@ def decode(data: bytes) -> str:
     Raises ``OSError`` (``EILSEQ``) for anything else, such as an image or another alphabet in one
     byte a letter: a guess would be found by words that are not in it.
     """
-    for mark, encoding in MARKS:
+    for mark, encoding in BYTE_ORDER_MARKS:
         if data.startswith(mark):
             return data[len(mark) :].decode(encoding, "replace")
     data = data.removeprefix(codecs.BOM_UTF8)

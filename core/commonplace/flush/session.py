@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from commonplace.model.reports import NoteText
     from commonplace.writing.writer import Writer
 
-SECONDS = 120.0
+FLUSH_SECONDS = 120.0
 """For one attempt of a flush: the reply to the user waits for it."""
 
 _PROMPT_TOKENS = 2_000  # kept free of the conversation, for prompts, tools and their answers
@@ -139,7 +139,7 @@ class FlushSession:
         session_key: str = "",
         workspace: Workspace = "rw",
         cli_backend: bool = False,
-        seconds: float | None = SECONDS,
+        seconds: float | None = FLUSH_SECONDS,
         clock: Callable[[], float] = time.time,
     ) -> None:
         check_memory(memory)

@@ -123,7 +123,7 @@ def counted_for(
     """``matches`` with the holders that ``chat`` may see; a direct one sees all.
 
     Stores count whatever the filters, and by these counts scores would show which words private
-    documents have. What 40 chunks hold that may be seen keeps its count.
+    documents have. A token that 40 chunks or more hold keeps its count, private ones included.
     """
     if is_direct(chat):
         return matches

@@ -13,7 +13,7 @@ from commonplace.resilience.deadline import NEVER
 from commonplace.testing.laws import law
 from commonplace.testing.manager_answers import AnswerLaws, FilterLaws
 from commonplace.testing.manager_laws import (
-    WORDS,
+    ANIMALS,
     LifetimeLaws,
     ManagerLaws,
     ask,
@@ -35,8 +35,8 @@ _NAMES = ("MEMORY.md", "memory/2026-01-31.md", "memory/n1.md", "memory/deep/er/n
 _NAME = st.sampled_from(_NAMES)
 _EVENTS = st.lists(
     st.one_of(
-        st.tuples(st.just("write"), _NAME, st.lists(st.sampled_from(WORDS), max_size=3)),
-        st.tuples(st.just("write"), _NAME, st.lists(st.sampled_from(WORDS), max_size=3)),
+        st.tuples(st.just("write"), _NAME, st.lists(st.sampled_from(ANIMALS), max_size=3)),
+        st.tuples(st.just("write"), _NAME, st.lists(st.sampled_from(ANIMALS), max_size=3)),
         st.tuples(st.just("delete"), _NAME, st.none()),
         st.tuples(st.just("move"), _NAME, _NAME),
         st.tuples(st.sampled_from(("maintain", "force", "reopen")), st.none(), st.none()),

@@ -15,7 +15,15 @@ from commonplace.errors import CallerError, DeclinedError
 from commonplace.model.search import ArmKind, Where
 from commonplace.testing.base import make_put
 from commonplace.testing.laws import law
-from commonplace.testing.manager_laws import LIMIT, ManagerLaws, ask, found, maintain, paths, said
+from commonplace.testing.manager_laws import (
+    ANSWER_LIMIT,
+    ManagerLaws,
+    ask,
+    found,
+    maintain,
+    paths,
+    said,
+)
 from commonplace.testing.strategies import HOSTILE_TOKENS, passes
 
 if TYPE_CHECKING:
@@ -196,7 +204,7 @@ class AnswerLaws(ManagerLaws):
             with suppress(DeclinedError, CallerError):
                 arms = ask(manager, text)
                 assert paths(arms) <= {"memory/a.md"}
-                assert all(len(arm.found) <= LIMIT for arm in arms)
+                assert all(len(arm.found) <= ANSWER_LIMIT for arm in arms)
         assert paths(ask(manager, "zebra")) == {"memory/a.md"}
 
 

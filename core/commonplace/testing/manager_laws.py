@@ -184,10 +184,10 @@ def question(text: str, where: Where = EVERYWHERE) -> tuple[Query, Where]:
     return query, parsed.where if where == EVERYWHERE else where
 
 
-WORDS = ("zebra", "okapi", "walrus", "lynx")
+ANIMALS = ("zebra", "okapi", "walrus", "lynx")
 """Words that no analyser takes for each other."""
 
-LIMIT = 50
+ANSWER_LIMIT = 50
 """More than there are chunks in these tests."""
 
 
@@ -197,7 +197,7 @@ def maintain(manager: MemoryManager, *, force: bool = False) -> SyncReport:
 
 
 def ask(
-    manager: MemoryManager, text: str, *, where: Where = EVERYWHERE, limit: int = LIMIT
+    manager: MemoryManager, text: str, *, where: Where = EVERYWHERE, limit: int = ANSWER_LIMIT
 ) -> tuple[Arm, ...]:
     """What ``search`` answers, however long it takes."""
     query, where = question(text, where)
@@ -224,7 +224,7 @@ def finds(manager: MemoryManager, notes: Mapping[str, Collection[str]]) -> None:
 
     Arms that go by meaning may find more of ``notes``, arms of keywords may not.
     """
-    for word in WORDS:
+    for word in ANIMALS:
         arms = ask(manager, word)
         holding = {path for path, words in notes.items() if word in words}
         assert holding <= paths(arms), f"{word} is not found where it stands"
@@ -257,7 +257,7 @@ class LifetimeLaws(ManagerLaws):
         for looks in (1, 2, 3, 5, 8, 13, 21, 1_000_000):
             try:
                 arms = manager.search(
-                    query, where=where, limit=LIMIT, deadline=cancelled_after(looks)
+                    query, where=where, limit=ANSWER_LIMIT, deadline=cancelled_after(looks)
                 )
             except UnavailableError:
                 assert looks < 1_000_000
@@ -282,13 +282,13 @@ class LifetimeLaws(ManagerLaws):
     @law()
     def test_each_thread_gets_its_own_answer(self, manager: MemoryManager) -> None:
         """Other questions, filters and limits from many threads at once: no answer crosses."""
-        for number, word in enumerate(WORDS * 2):
+        for number, word in enumerate(ANIMALS * 2):
             self.notes.write(f"memory/{number}.md", f"the {word} and another {word} {number}")
         maintain(manager)
 
         def asking(number: int) -> Callable[[], object]:
-            limit = LIMIT if number % 2 else 1
-            return lambda: said(ask(manager, WORDS[number % len(WORDS)], limit=limit))
+            limit = ANSWER_LIMIT if number % 2 else 1
+            return lambda: said(ask(manager, ANIMALS[number % len(ANIMALS)], limit=limit))
 
         answers_alike(manager, [asking(number) for number in range(8)])
 
@@ -315,7 +315,7 @@ class LifetimeLaws(ManagerLaws):
     @law()
     def test_another_process_gives_the_same_answers(self, manager: MemoryManager) -> None:
         """Order and scores hang on no hash seed, no address, and nothing that a process made up."""
-        for number, word in enumerate(WORDS * 3):
+        for number, word in enumerate(ANIMALS * 3):
             self.notes.write(f"memory/{number}.md", f"the {word} and the zebra")
         same_elsewhere(self, manager, "_answers_of_a_new_one", self.notes.path)
 
@@ -327,7 +327,7 @@ class LifetimeLaws(ManagerLaws):
                 maintain(manager)
                 return [
                     (arm.name, item.chunk.path, item.chunk.text, round(item.score, 6))
-                    for word in WORDS
+                    for word in ANIMALS
                     for arm in ask(manager, word)
                     for item in arm.found
                 ]

@@ -25,7 +25,7 @@ from commonplace.testing.strategies import (
     HOSTILE_TEXTS,
     HOSTILE_TOKENS,
     PATHS,
-    SOURCES,
+    TESTED_SOURCES,
     WORDS,
 )
 
@@ -115,7 +115,7 @@ def _pool(*, named: bool) -> list[StoredChunk]:
     return [
         StoredChunk(
             id=f"id {number}" if named else number,
-            source=SOURCES[number % len(SOURCES)],
+            source=TESTED_SOURCES[number % len(TESTED_SOURCES)],
             path=names[number % len(names)],
             start_line=number % 5 + 1,
             end_line=number % 5 + 3,
@@ -162,7 +162,7 @@ def _crowd(size: int = _CROWD) -> Case:
     chunks = []
     for at in range(size):
         text, path = f"{WORDS[at % 4]} {at}", f"{at * 31 % 97}/{at}.md"
-        id_, source, day = at * 7919 % 1009, SOURCES[at % 3], _DAYS[at % 4]
+        id_, source, day = at * 7919 % 1009, TESTED_SOURCES[at % 3], _DAYS[at % 4]
         chunks.append(StoredChunk(id_, source, path, 1, 2, text, day=day, body=text))
     words = {chunk: 1.0 + at * 37 % 89 for at, chunk in enumerate(chunks)}
     meaning = {chunk: (at * 53 % 101) / 101 for at, chunk in enumerate(chunks)}

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 WORDS = ("ant", "bee", "cat", "dog")
 """Few, so that they meet often."""
 
-SOURCES = ("memory", "sessions", "o'brien's")
+TESTED_SOURCES = ("memory", "sessions", "o'brien's")
 
 PATHS = (
     "MEMORY.md",
@@ -158,7 +158,7 @@ def puts(vocabulary: Sequence[str] = WORDS) -> SearchStrategy[PutDocument]:
         make,
         path=st.sampled_from(PATHS),
         pieces=pieces,
-        source=st.sampled_from(SOURCES),
+        source=st.sampled_from(TESTED_SOURCES),
         day=_days(),
         trust=st.sampled_from(get_args(Trust)),
         tags=st.sampled_from(((), ("zoo/africa",), ("zoo",), ("zookeeper", "zoo"))),
@@ -203,7 +203,7 @@ def growths(draw: st.DrawFn) -> tuple[PutDocument, list[AppendDocument]]:
 
 def changes() -> SearchStrategy[Change]:
     """Changes to the documents of :func:`puts`, present or not."""
-    source, path = st.sampled_from(SOURCES), st.sampled_from(PATHS)
+    source, path = st.sampled_from(TESTED_SOURCES), st.sampled_from(PATHS)
     return st.one_of(
         puts(),
         puts(),
@@ -242,12 +242,12 @@ def wheres() -> SearchStrategy[Where]:
     )
     others = st.builds(
         Where,
-        sources=st.none() | st.frozensets(st.sampled_from(SOURCES)),
+        sources=st.none() | st.frozensets(st.sampled_from(TESTED_SOURCES)),
         paths=globs,
         after=st.none() | _days(),
         before=st.none() | _days(),
         not_paths=globs,
-        not_sources=st.just(frozenset()) | st.frozensets(st.sampled_from(SOURCES)),
+        not_sources=st.just(frozenset()) | st.frozensets(st.sampled_from(TESTED_SOURCES)),
         tags=st.just(()),
     )
     return st.just(Where()) | tagged | others

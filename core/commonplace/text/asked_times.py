@@ -12,7 +12,7 @@ import re
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
-from commonplace.text.dates import DAY_OF_MONTH, IN_SOME_DAYS, LAST_WEEKDAY
+from commonplace.text.dates import ANY_DAY_OF_MONTH, IN_SOME_DAYS, LAST_WEEKDAY
 from commonplace.text.day_spans import is_yearly
 from commonplace.text.days import days_of_times, times_of, without
 from commonplace.text.languages import composed
@@ -171,7 +171,7 @@ def _ahead(first: date, last: date, words: str) -> timedelta | None:
         behind = words[weekday.end() :]  # "last", or a date, names one day; "to Friday" several
         if behind in ("", "'s", "’s") if first == last else behind:
             return timedelta(_WEEK)
-    if first == last and re.fullmatch(DAY_OF_MONTH, words):
+    if first == last and re.fullmatch(ANY_DAY_OF_MONTH, words):
         steps = map(timedelta, range(1, 2 * _LONGEST_MONTH + 1))
         return next(step for step in steps if (last + step).day == last.day)
     return None

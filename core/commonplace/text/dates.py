@@ -384,7 +384,7 @@ IN_SOME_DAYS = _any_of(words.AHEAD)
 LAST_WEEKDAY = _any_of(f"{words.WEEKDAY_LAST} {words.WEEKDAY_ALONE} {words.BARE_WEEKDAY}")
 """A pattern of "on Monday", which may mean the last one or, beside other words, the next one."""
 
-DAY_OF_MONTH = _any_of(words.DAY_OF_MONTH)
+ANY_DAY_OF_MONTH = _any_of(words.DAY_OF_MONTH)
 """A pattern of "on the 23rd", which may mean the last one or the next one."""
 
 ALSO_IN_NOTES = (

@@ -12,7 +12,7 @@ import re
 from functools import lru_cache
 from string import ascii_lowercase, ascii_uppercase
 
-from commonplace.text.redaction_rules import KINDS, MOST, RULES, Rule, Sure
+from commonplace.text.redaction_rules import LONGEST_VALUE, RULES, VALUE_KINDS, Rule, Sure
 from commonplace.text.secret_words import (
     LITERALS,
     OTHER_KEYS,
@@ -77,7 +77,7 @@ def redact(text: str, patterns: tuple[str, ...] = ()) -> str:
             if match is not None and (masked := _masked(rule, match)) is not None:
                 pieces += (text[done:start], masked)
                 done = match.end()
-                if done - start >= MOST and (rest := _REST.match(text, done)) is not None:
+                if done - start >= LONGEST_VALUE and (rest := _REST.match(text, done)) is not None:
                     done = rest.end()
         if done:
             text = "".join(pieces) + text[done:]
@@ -120,7 +120,7 @@ def _lower(text: str) -> str:
 def _masked(rule: Rule, match: re.Match[str]) -> str | None:
     """The match with its secret masked; ``None`` if there is none in it."""
     groups = match.groupdict()
-    kind = next(name for name in KINDS if groups.get(name))
+    kind = next(name for name in VALUE_KINDS if groups.get(name))
     secret = match[kind]
     if secret in _OPENING or _MASK.match(secret):
         return None

@@ -1,9 +1,10 @@
 """The forms in which a secret stands in a text, by category.
 
 A rule has the plain words that a match begins with, in lower case, the pattern that is matched
-there, and how sure a match is. The groups of ``KINDS`` hold the secret; ``word`` is the name's last
-word and ``sign`` what stands between the name and the value. Sources: the vendors' pages on their
-keys, and the lists of gitleaks and detect-secrets, read for the forms and not copied.
+there, and how sure a match is. The groups of ``VALUE_KINDS`` hold the secret; ``word`` is the
+name's last word and ``sign`` what stands between the name and the value. Sources: the vendors'
+pages on their keys, and the lists of gitleaks and detect-secrets, read for the forms and not
+copied.
 """
 
 from __future__ import annotations
@@ -21,8 +22,10 @@ from commonplace.text.secret_words import (
     Pattern,
 )
 
-MOST = 500  # characters of a value that a pattern takes: it may have to look again within it
-KINDS = ("plain", "quotes", "apostrophes", "escaped")
+LONGEST_VALUE = (
+    500  # characters of a value that a pattern takes: it may have to look again within it
+)
+VALUE_KINDS = ("plain", "quotes", "apostrophes", "escaped")
 
 
 class Sure(enum.Enum):

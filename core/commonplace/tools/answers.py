@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from commonplace.errors import CallerError, CommonplaceError, counted
+from commonplace.errors import (
+    CallerError,
+    DeclinedError,
+    ScopeDeniedError,
+    UnavailableError,
+    counted,
+)
 from commonplace.graphemes import floor_boundary
 from commonplace.model.prompt import DATA_NOTICE, fenced, unfenced
 from commonplace.model.search import messages_of, shown_to_agent
@@ -14,11 +20,12 @@ from commonplace.model.tuples import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from commonplace.errors import CommonplaceError
     from commonplace.model.reports import NoteText
     from commonplace.model.search import Hit, SearchResult
 
 
-LONGEST_PATH = 300
+LONGEST_SHOWN_PATH = 300
 """Characters of a path that stands outside of a fence."""
 
 
@@ -69,7 +76,7 @@ def lines_read(note: NoteText, *, budget: int, limited: bool) -> ToolAnswer:
     ]
     if last < note.total_lines and (limited or last < note.end_line):
         data["nextFrom"] = last + 1
-        path = unfenced(note.path, LONGEST_PATH)
+        path = unfenced(note.path, LONGEST_SHOWN_PATH)
         parts.append(
             f"({path} has {lines_of(note)}. To read on: memory_get with path "
             f'"{path}" and from {last + 1}.)'
@@ -82,15 +89,20 @@ def lines_of(note: NoteText) -> str:
     return counted(note.total_lines, "line")
 
 
-def refused(error: CommonplaceError, *, unavailable: bool, empty: dict[str, Any]) -> ToolAnswer:
-    """The answer where memory could not answer; ``empty`` are the names a success would have."""
+_EMPTY: dict[str, dict[str, Any]] = {"memory_search": {"results": []}, "memory_get": {"text": ""}}
+"""What a success of each tool has, for those who look no further."""
+
+
+def refused(name: str, error: CommonplaceError) -> ToolAnswer:
+    """The answer of the tool ``name`` where memory could not answer."""
+    unavailable = isinstance(error, UnavailableError | ScopeDeniedError | DeclinedError)
     away = "go on without memory, and say that it could not be asked"
     correctable = isinstance(error, CallerError) and not unavailable
     action = error.hint or ("correct the arguments, and call again" if correctable else away)
     head = "Memory is not available" if unavailable else "Memory did not answer"
     reason = "; ".join([str(error), *getattr(error, "__notes__", ())])
     data = {
-        **empty,
+        **_EMPTY.get(name, {}),
         "disabled": unavailable,
         "unavailable": unavailable,
         "error": reason,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from commonplace.errors import PathNotAllowedError, WriteRefusedError
-from commonplace.model.prompt import unfenced
+from commonplace.graphemes import floor_boundary
+from commonplace.model.prompt import DATA_NOTICE, fenced, unfenced
 from commonplace.model.search import cited
 from commonplace.model.tools import ToolAnswer, ToolDefinition
 from commonplace.tools.answers import sentence
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 LONGEST_TEXT = 100_000
 """Characters of a text to remember, or to put in the place of another."""
+
+LONGEST_DELETED = 1_000
+"""Characters of what a change deleted that its answer shows."""
 
 CHANGING = frozenset({"memory_write", "memory_correct", "memory_forget"})
 """The names of the tools that change notes."""
@@ -180,17 +184,19 @@ class ChangingTools:
         return _changed(receipt, f"Remembered in {receipt.citation}.")
 
     def _correct(self, arguments: dict[str, Any], *_: object) -> ToolAnswer:
-        self._read(arguments["citation"])
-        writer = self._writer()
-        change = writer.supersede if arguments.get("keepOld") else writer.correct
+        trust = self._read(arguments["citation"]).trust
+        writer, keep = self._writer(), bool(arguments.get("keepOld"))
+        change = writer.supersede if keep else writer.correct
         receipt = change(arguments["citation"], arguments["new"], was=arguments.get("was"))
-        return _changed(receipt, f"Corrected: see {receipt.citation}.")
+        words = f"Corrected: see {receipt.citation}."
+        return _changed(receipt, words, deleted_from="" if keep else trust)
 
     def _forget(self, arguments: dict[str, Any], *_: object) -> ToolAnswer:
-        self._read(arguments["citation"])
+        trust = self._read(arguments["citation"]).trust
         receipt = self._writer().forget(arguments["citation"], was=arguments.get("was"))
         gone = receipt.before  # where these lines had moved, others than were cited
-        return _changed(receipt, f"Forgotten: {cited(receipt.path, gone.start, gone.end)}.")
+        words = f"Forgotten: {cited(receipt.path, gone.start, gone.end)}."
+        return _changed(receipt, words, deleted_from=trust)
 
 
 def unchanged(error: CommonplaceError) -> ToolAnswer:
@@ -209,16 +215,30 @@ def unchanged(error: CommonplaceError) -> ToolAnswer:
     return ToolAnswer(text=text, data=data, failed=True)
 
 
-def _changed(receipt: Receipt, words: str) -> ToolAnswer:
+def _changed(receipt: Receipt, words: str, *, deleted_from: str = "") -> ToolAnswer:
+    """The answer to a change; of lines that are gone ``deleted_from`` is the trust of their note.
+
+    These are shown: an agent sees from them that others than it meant were deleted.
+    """
     if not receipt.id:
         words = "Nothing had to be changed."
+    deleted = receipt.before.text.rstrip("\r\n") if receipt.id and deleted_from else ""
     data = {
         "receipt": receipt.id,
         "action": receipt.action,
         "path": receipt.path,
         "citation": receipt.citation,
+        "deleted": deleted,
         "notes": list(receipt.notes),
     }
     undo = f" To undo it: commonplace undo {receipt.id}" if receipt.id else ""
     notes = "".join(f"\n({unfenced(note)})" for note in receipt.notes)
-    return ToolAnswer(text=f"{unfenced(words)}{undo}{notes}", data=data)
+    text = f"{unfenced(words)}{undo}{notes}"
+    if deleted:
+        shown = deleted
+        if len(deleted) > LONGEST_DELETED:
+            shown = deleted[: floor_boundary(deleted, LONGEST_DELETED - 1)] + "…"
+        lines = f"{receipt.before.start}-{receipt.before.end}"
+        fence = fenced(shown, path=receipt.path, lines=lines, trust=deleted_from)
+        text += f"\n\nWhat was deleted. {DATA_NOTICE}\n\n{fence}"
+    return ToolAnswer(text=text, data=data)

@@ -12,13 +12,13 @@ from commonplace.model.tools import ToolDefinition
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-LONGEST_QUERY = 2_000
+TOOL_LONGEST_QUERY = 2_000
 """Characters of a query; a longer one is not a question."""
 
 LONGEST_PATH = 4_096
 """Characters of a path or citation."""
 
-MOST_RESULTS = 50
+TOOL_MOST_RESULTS = 50
 """Passages that one call may ask for."""
 
 HEADING = "## Memory Recall"
@@ -33,14 +33,14 @@ def memory_search_tool(sources: Sequence[str], agents: Sequence[str] = ()) -> To
         "query": {
             "type": "string",
             "minLength": 1,
-            "maxLength": LONGEST_QUERY,
+            "maxLength": TOOL_LONGEST_QUERY,
             "description": 'A question or words, in any language. "exact phrase", -word, '
             "path:memory/projects, after:2026-01-31 and before:2026-02 narrow it down.",
         },
         "maxResults": {
             "type": "integer",
             "minimum": 1,
-            "maximum": MOST_RESULTS,
+            "maximum": TOOL_MOST_RESULTS,
             "description": "Most passages to return.",
         },
         "minScore": {

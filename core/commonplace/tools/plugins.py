@@ -35,7 +35,7 @@ T = TypeVar("T")
 SLOT = "slot"
 """A registration with this capability is a memory of its own: it is used where it is selected."""
 
-CALL_SECONDS = 5.0
+OFFER_SECONDS = 5.0
 """How long a tool set of a third party may take to say what it offers, and to close."""
 
 RECALL_SECONDS = 5.0
@@ -169,7 +169,7 @@ class PluginTools:
             return list(tools.definitions), frozenset(tools.capabilities)
 
         worker = self._worker(id_, f"the tool set {id_!r} of {label}")
-        offered, capabilities = _bounded(worker, CALL_SECONDS, ask)
+        offered, capabilities = _bounded(worker, OFFER_SECONDS, ask)
         definitions: list[ToolDefinition] = []
         for definition in offered:
             try:
@@ -256,7 +256,7 @@ class PluginTools:
         for id_, tools in made.items():
             try:
                 closer = self._worker(id_, f"closing the tool set {id_!r}")
-                _bounded(closer, CALL_SECONDS, tools.close)
+                _bounded(closer, OFFER_SECONDS, tools.close)
             except BaseException as error:  # noqa: BLE001 - as in _load_if_used; the others are closed
                 _warn(f"the tool set {id_!r} was not closed", error)
         if maker is not None:

@@ -10,7 +10,7 @@ from commonplace.graphemes import floor_boundary
 from commonplace.model.prompt import DATA_NOTICE, LEAST_PASSAGE, fenced, unfenced
 from commonplace.model.tuples import Record
 from commonplace.text.dates import today_at
-from commonplace.tools.answers import LONGEST_PATH, first_lines, last_lines
+from commonplace.tools.answers import LONGEST_SHOWN_PATH, first_lines, last_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -133,7 +133,7 @@ def _note(tools: MemoryTools, path: str, room: int, *, tail: bool) -> tuple[str,
     whole = _shown(note.text, note, note.start_line, note.end_line)
     if len(whole) <= room:
         return whole, True
-    name = unfenced(path, LONGEST_PATH)
+    name = unfenced(path, LONGEST_SHOWN_PATH)
     pointer = f'\n(This is a part of {name}: memory_get with path "{name}" reads the rest.)'
     # The fence and escaping add characters, not everywhere as many: what is cut may have to be cut
     # again.

@@ -7,19 +7,17 @@ are; who has the log alone cannot tell what they say. A line that moves keeps it
 
 from __future__ import annotations
 
-import json
 import os
 import re
-from contextlib import suppress
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
-from commonplace.dirs import make_private_folder
 from commonplace.model.tuples import NamedTuple
+from commonplace.resilience.json_file import JsonLog
 from commonplace.text.facts import plain_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from commonplace.model.search import Hit
 
@@ -41,6 +39,7 @@ class RecallLog:
 
     def __init__(self, path: str) -> None:
         self.path = path
+        self._log = JsonLog(path, most_bytes=_MOST_BYTES)
 
     def record(self, question: str, hits: Sequence[Hit], day: str) -> None:
         """Note that ``question`` was answered by ``hits`` on ``day`` (``2026-01-31``).
@@ -54,29 +53,15 @@ class RecallLog:
             return
         record = {
             "day": day,
-            "question": _digest(" ".join(question.casefold().split())),
+            "question": question_digest(question),
             "lines": lines,
         }
-        data = json.dumps(record, separators=(",", ":")) + "\n"
-        with suppress(OSError):
-            make_private_folder(os.path.dirname(self.path))
-            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
-            # Some systems have neither.
-            flags |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
-            opened = os.open(self.path, flags, 0o600)
-            try:
-                if os.fstat(opened).st_size < _MOST_BYTES:
-                    os.write(opened, data.encode())
-            finally:
-                os.close(opened)
+        self._log.append(record)
 
     @property
     def is_full(self) -> bool:
         """Whether the log has reached its size limit, so that no recall is added."""
-        try:
-            return os.stat(self.path).st_size >= _MOST_BYTES
-        except OSError:
-            return False
+        return self._log.is_full
 
     def read(self) -> dict[str, Recalled]:
         """How often each line was recalled, by its :func:`line_digest`.
@@ -85,7 +70,9 @@ class RecallLog:
         and cannot be read.
         """
         recalled: dict[str, Recalled] = {}
-        for record in self._records():
+        for record in self._log.records():
+            if not isinstance(record, dict):
+                continue
             day, question = str(record.get("day")), str(record.get("question"))
             for line in _digests(record.get("lines")):
                 before = recalled.get(line, Recalled(0, frozenset(), frozenset()))
@@ -94,31 +81,30 @@ class RecallLog:
                 )
         return recalled
 
-    def _records(self) -> Iterator[dict[str, object]]:
-        try:
-            with open(self.path, encoding="utf-8", errors="replace") as file:
-                lines = file.read(_MOST_BYTES * 2).split("\n")
-        except FileNotFoundError:
-            return
-        for line in lines:
-            with suppress(ValueError, RecursionError):
-                record = json.loads(line)
-                if isinstance(record, dict):
-                    yield record
-
 
 def recall_log(state_dir: str, workspace: str) -> RecallLog:
     """The log of ``workspace`` among those in ``state_dir``."""
-    name = _digest(os.path.realpath(workspace))
-    return RecallLog(os.path.join(state_dir, "recalls", f"{name}.jsonl"))
+    return RecallLog(log_path(state_dir, workspace, "jsonl"))
+
+
+def log_path(state_dir: str, workspace: str, ending: str) -> str:
+    """Where ``state_dir`` has the log of ``workspace`` whose name ends with ``ending``."""
+    name = digest(os.path.realpath(workspace))
+    return os.path.join(state_dir, "recalls", f"{name}.{ending}")
+
+
+def question_digest(question: str) -> str:
+    """A digest of a question, whatever its spaces and the case of its letters."""
+    return digest(" ".join(question.casefold().split()))
 
 
 def line_digest(line: str) -> str:
     """A digest of what ``line`` says, without marks of lists and headings, spaces and comments."""
-    return _digest(plain_line(line))
+    return digest(plain_line(line))
 
 
-def _digest(text: str) -> str:
+def digest(text: str) -> str:
+    """A digest of ``text``: the same at all times, on all machines."""
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 

@@ -8,17 +8,16 @@ compare; the log alone does not say what the notes hold.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from contextlib import suppress
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Protocol
 
 from commonplace._version import __version__
-from commonplace.dirs import make_private_folder
 from commonplace.errors import CommonplaceError, UnavailableError
 from commonplace.model.plugins import Group
 from commonplace.model.tuples import NamedTuple
+from commonplace.resilience.json_file import JsonLog
+from commonplace.tools.recall_log import digest, log_path, question_digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,8 +27,7 @@ if TYPE_CHECKING:
     from commonplace.model.reports import NoteText
     from commonplace.model.search import SearchResult
 
-MOST_BYTES = 8 << 20
-"""Of the log, and of the one before it, which is kept until the log is full again."""
+_MOST_BYTES = 8 << 20  # of the log, and of the one before it, which is kept until it is full again
 
 
 class TracedHit(NamedTuple):
@@ -93,9 +91,9 @@ class TracedMemory(Protocol):
 class RecallTrace:
     """The log of one workspace: ``path``, and the one before it, ``path.1``."""
 
-    def __init__(self, path: str, *, most_bytes: int = MOST_BYTES) -> None:
+    def __init__(self, path: str, *, most_bytes: int = _MOST_BYTES) -> None:
         self.path = path
-        self._most = most_bytes
+        self._log = JsonLog(path, most_bytes=most_bytes, rotating=True)
 
     def record(self, memory: TracedMemory, asked: Asked, result: SearchResult, now: float) -> None:
         """Add a recall at ``now`` (epoch seconds).
@@ -122,52 +120,27 @@ class RecallTrace:
         }
         if settings.recalls.text:
             record["text"] = asked.query
-        data = json.dumps(record, separators=(",", ":")) + "\n"
-        with suppress(OSError):
-            make_private_folder(os.path.dirname(self.path))
-            with suppress(FileNotFoundError):
-                if os.stat(self.path).st_size + len(data) > self._most:
-                    os.replace(self.path, f"{self.path}.1")
-            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
-            # Some systems have neither.
-            flags |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
-            opened = os.open(self.path, flags, 0o600)
-            try:
-                os.write(opened, data.encode())
-            finally:
-                os.close(opened)
+        self._log.append(record)
 
     def read(self) -> Iterator[TracedRecall]:
         """The recalls, oldest first; half lines and records of another form are skipped.
 
         Raises ``OSError`` if a log exists and cannot be read.
         """
-        for path in (f"{self.path}.1", self.path):
-            try:
-                with open(path, encoding="utf-8", errors="replace") as file:
-                    lines = file.read(self._most * 2).split("\n")
-            except FileNotFoundError:
-                continue
-            for line in lines:
-                with suppress(ValueError, TypeError, KeyError, AttributeError, RecursionError):
-                    yield _recall_of(json.loads(line))
+        for record in self._log.records():
+            with suppress(ValueError, TypeError, KeyError, AttributeError):
+                yield _recall_of(record)
 
 
 def recall_trace(state_dir: str, workspace: str) -> RecallTrace:
     """The log of ``workspace`` among those in ``state_dir``."""
-    name = _digest(os.path.realpath(workspace))
-    return RecallTrace(os.path.join(state_dir, "recalls", f"{name}.trace.jsonl"))
-
-
-def question_digest(question: str) -> str:
-    """A digest of a question, whatever its spaces and the case of its letters."""
-    return _digest(" ".join(question.casefold().split()))
+    return RecallTrace(log_path(state_dir, workspace, "trace.jsonl"))
 
 
 def content_stamp(memory: TracedMemory, citation: str) -> str:
     """A digest of the text that ``citation`` names now; ``""`` where there is none."""
     try:
-        return _digest(memory.get(citation).text)
+        return digest(memory.get(citation).text)
     except CommonplaceError:
         return ""
 
@@ -181,13 +154,13 @@ def notes_revision(memory: TracedMemory) -> str:
         refs = memory.notes()
     except UnavailableError:
         return ""
-    return _digest("\n".join(f"{ref.source} {ref.path} {ref.stamp}" for ref in refs))
+    return digest("\n".join(f"{ref.source} {ref.path} {ref.stamp}" for ref in refs))
 
 
 def settings_fingerprint(settings: Settings) -> str:
     """A digest of all settings that a ranking depends on, and of this program's version."""
     parts = (settings.search, settings.backends, settings.sections)
-    return _digest(json.dumps([__version__, *map(_plain, parts)], sort_keys=True, default=str))
+    return digest(json.dumps([__version__, *map(_plain, parts)], sort_keys=True, default=str))
 
 
 def engine_of(result: SearchResult) -> str:
@@ -229,7 +202,3 @@ def _recall_of(record: Mapping[str, Any]) -> TracedRecall:
         engine=str(record["engine"]),
         stale=int(record["stale"]),
     )
-
-
-def _digest(text: str) -> str:
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()

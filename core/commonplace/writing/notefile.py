@@ -12,7 +12,7 @@ from unicodedata import normalize
 
 from commonplace.errors import CallerError, UnavailableError, WriteRefusedError
 from commonplace.files.left_out import holds_notes
-from commonplace.files.reading import MARKS, OF_ESCAPES, decode, looks_western
+from commonplace.files.reading import BYTE_ORDER_MARKS, OF_ESCAPES, decode, looks_western
 from commonplace.files.roots import day_of, find_roots
 from commonplace.model.documents import CURATED, CURATED_IN_PLAIN, is_day
 from commonplace.model.receipts import Lines
@@ -120,7 +120,7 @@ def read_note(data: bytes | None, path: str) -> NoteFile:
     """
     if not data:
         return NoteFile(path=path)
-    for mark, encoding in MARKS:
+    for mark, encoding in BYTE_ORDER_MARKS:
         if data.startswith(mark):
             try:
                 text = data[len(mark) :].decode(encoding)

@@ -8,15 +8,19 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from commonplace.errors import IndexBusyError, UnavailableError
-from commonplace.resilience.json_file import read_json, update_json
+from commonplace.resilience import json_file
+from commonplace.resilience.json_file import JsonLog, read_json, update_json
 from commonplace.resilience.lock import Lease
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 ADDING = """
@@ -110,3 +114,119 @@ def test_a_file_that_cannot_be_read_or_written_is_unavailable(tmp_path: Path) ->
     assert read_json(below, strict=True) == {}
     with pytest.raises(UnavailableError, match="cannot be written"):
         update_json(below, lambda _: {"a": 1})
+
+
+# --- logs that are appended to
+
+
+OLD = [{"old": number} for number in range(10)]
+
+
+class Appending:
+    """Another process, which appends to ``log`` at one moment."""
+
+    def __init__(self, log: JsonLog) -> None:
+        self.log = log
+        self.done = False
+
+    def run(self, at: int, number: int) -> None:
+        if number == at:
+            self.done = True
+            self.log.append({"new": "other"})
+
+
+def full_log(path: Path) -> tuple[JsonLog, Appending]:
+    """A rotating log that has no room for another line, but once it is rotated for several."""
+    path.write_text("".join(json.dumps(record) + "\n" for record in OLD))
+    size = path.stat().st_size
+    log, other = (JsonLog(str(path), most_bytes=size, rotating=True) for _ in range(2))
+    return log, Appending(other)
+
+
+def before_calls(monkeypatch: pytest.MonkeyPatch, before: Callable[[int], None]) -> None:
+    """Let ``before`` run ahead of each call of the system on files, with the call's number."""
+    numbers = count()
+
+    def instrument(where: object, name: str, real: Any) -> None:
+        def call(*args: Any, **options: Any) -> Any:
+            before(next(numbers))
+            return real(*args, **options)
+
+        monkeypatch.setattr(where, name, call, raising=False)
+
+    for name in ("open", "stat", "fstat", "write", "replace", "close", "unlink"):
+        instrument(os, name, getattr(os, name))
+    instrument(json_file, "open", open)
+
+
+@pytest.mark.parametrize("own_call", ["append", "records"])
+def test_no_line_is_lost_wherever_another_process_appends_meanwhile(
+    tmp_path: Path, own_call: str
+) -> None:
+    """Ahead of every call of the system that this one makes, another appends from begin to end."""
+    for at in count():
+        log, appending = full_log(tmp_path / f"{at}.jsonl")
+        with pytest.MonkeyPatch.context() as patched:
+            before_calls(patched, partial(appending.run, at))
+            if own_call == "append":
+                log.append({"new": "own"})
+            else:
+                assert [record for record in log.records() if "old" in record] == OLD, at
+        if not appending.done:
+            break
+        records = list(log.records())
+        assert [record for record in records if "old" in record] == OLD, at
+        new = sorted(record["new"] for record in records if "new" in record)
+        assert new == ["other", "own"][: 1 + (own_call == "append")], at
+    assert at > 1, "there were calls of the system to come before"
+
+
+def test_a_log_that_another_process_rotates_just_now_takes_the_line(tmp_path: Path) -> None:
+    log, _ = full_log(tmp_path / "a.jsonl")
+    with Lease(f"{log.path}.lock").held(0), ThreadPoolExecutor(1) as pool:
+        pool.submit(log.append, {"new": 1}).result(60)
+    assert list(log.records()) == [*OLD, {"new": 1}]
+    assert not os.path.exists(f"{log.path}.1")
+    log.append({"new": 2})
+    assert list(log.records()) == [*OLD, {"new": 1}, {"new": 2}]
+    assert (tmp_path / "a.jsonl").read_text() == '{"new":2}\n'
+
+
+def test_a_log_that_does_not_rotate_is_full(tmp_path: Path) -> None:
+    log = JsonLog(str(tmp_path / "logs" / "a.jsonl"), most_bytes=20)
+    assert list(log.records()) == []
+    for number in range(9):
+        log.append({"number": number})
+    assert list(log.records()) == [{"number": 0}, {"number": 1}]
+    assert log.is_full
+    assert not JsonLog(log.path, most_bytes=40).is_full
+    assert os.listdir(tmp_path / "logs") == ["a.jsonl"]
+    if os.name == "posix":
+        assert os.stat(log.path).st_mode & 0o777 == 0o600
+        assert os.stat(tmp_path / "logs").st_mode & 0o777 == 0o700
+
+
+def test_damaged_lines_of_a_log_are_skipped(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b'{"a": 1}\n\xff\n' + b"[" * 9999 + b'\n[2]\n{"b"')
+    assert list(JsonLog(str(path), most_bytes=50_000).records()) == [{"a": 1}, [2]]
+
+
+@pytest.mark.parametrize("rotating", [False, True])
+def test_a_log_that_cannot_be_written_is_left_alone(tmp_path: Path, rotating: bool) -> None:
+    (tmp_path / "file").write_text("")
+    JsonLog(str(tmp_path / "file" / "a"), most_bytes=9, rotating=rotating).append({"a": 1})
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    log = JsonLog(str(folder), most_bytes=1 << 20, rotating=rotating)
+    log.append({"a": 1})
+    with pytest.raises(OSError, match="directory"):
+        list(log.records())
+    (tmp_path / "b.lock").mkdir()  # where the lock should be
+    (tmp_path / "b").write_text("x" * 9)
+    JsonLog(str(tmp_path / "b"), most_bytes=9, rotating=rotating).append({"a": 1})
+    assert (tmp_path / "b").read_text() == "x" * 9
+    target = tmp_path / "elsewhere"
+    (tmp_path / "link").symlink_to(target)
+    JsonLog(str(tmp_path / "link"), most_bytes=9, rotating=rotating).append({"a": 1})
+    assert not target.exists()

@@ -123,7 +123,7 @@ def test_a_passage_is_cut_where_no_grapheme_is_split() -> None:
 
 def test_a_sentence_has_one_end_mark_and_one_line_is_no_lines() -> None:
     asked = CallerError("there is no note MEMROY.md", hint="did you mean MEMORY.md?")
-    answer = refused(asked, unavailable=False, empty={})
+    answer = refused("memory_get", asked)
     assert answer.text.endswith("What to do: did you mean MEMORY.md?")
     past = note("one").replace(text="", start_line=2, end_line=1)
     assert lines_read(past, budget=100, limited=True).text == "memory/a.md has 1 line."
@@ -163,7 +163,7 @@ def test_the_first_and_last_lines_are_lines_of_the_note(text: str, budget: int) 
 def test_a_chain_that_could_not_answer_names_every_backend() -> None:
     error = UnavailableError("qmd was not found", hint="install it")
     error.add_note("builtin: it took too long (`commonplace index` takes as long as it needs)")
-    answer = refused(error, unavailable=True, empty={})
+    answer = refused("memory_get", error)
     why = "qmd was not found; builtin: it took too long (`commonplace index` takes as long as it"
     assert answer.text.startswith(f"Memory is not available: {why} needs). What to do: install it")
     assert answer.data["error"].startswith(why)
@@ -171,7 +171,7 @@ def test_a_chain_that_could_not_answer_names_every_backend() -> None:
 
 def test_a_refusal_says_why_and_what_to_do() -> None:
     error = UnavailableError("the index is away", hint="mount the disk")
-    answer = refused(error, unavailable=True, empty={"results": []})
+    answer = refused("memory_search", error)
     assert answer.failed
     assert answer.text == (
         "Memory is not available: the index is away. What to do: mount the disk."

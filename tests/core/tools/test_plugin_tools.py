@@ -407,7 +407,7 @@ def test_what_hangs_is_given_up(
     opened: Callable[..., Memory], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("commonplace.host.failures.FACTORY_SECONDS", 0.05)
-    monkeypatch.setattr("commonplace.tools.plugins.CALL_SECONDS", 0.05)
+    monkeypatch.setattr("commonplace.tools.plugins.OFFER_SECONDS", 0.05)
     come_back = threading.Event()
 
     def hanging(context: ToolContext) -> Echo:

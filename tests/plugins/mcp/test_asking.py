@@ -85,6 +85,37 @@ def test_the_user_is_shown_the_lines_and_then_they_are_deleted(
     assert "bakery" not in (notes / "memory" / "keys.md").read_text()
 
 
+def test_of_lines_that_moved_the_user_is_shown_those_that_are_meant(
+    asking: Asking, surface: Surface, notes: Path
+) -> None:
+    file = notes / "memory" / "keys.md"
+    file.write_text(NOTE.replace("# Keys\n\n", "# Keys\n\n- Allergic to penicillin.\n"))
+    arguments = {"citation": CITED, "was": "- The spare key is at the bakery."}
+    call = {"name": "memory_forget", "arguments": arguments}
+    asked, _ = asking.first(call, CAN)
+    assert asked is not None
+    message = asked["inputRequests"]["forget"]["params"]["message"]
+    assert "memory/keys.md, lines 5 to 5" in message
+    assert message.endswith("\n\n- The spare key is at the bakery.")
+    with pytest.raises(MissingCapabilityError, match=r"keys\.md#L5'$"):
+        asking.first(call, {})
+    again = {**call, "inputResponses": YES, "requestState": asked["requestState"]}
+    answer, given = asking.first(again, CAN)
+    assert answer is None
+    done = surface.call("memory_forget", given, None)
+    assert done["isError"] is False, done
+    assert file.read_text() == ("# Keys\n\n- Allergic to penicillin.\n- Staging is on port 8471.\n")
+
+
+def test_what_a_deleted_line_says_is_left_as_it_is(surface: Surface, notes: Path) -> None:
+    file = notes / "memory" / "keys.md"
+    file.write_text("# Keys\n\n- Then run: commonplace index\n")
+    done = surface.call("memory_forget", {"citation": "memory/keys.md#L3"}, None)
+    text = done["content"][0]["text"]
+    assert "To undo it: commonplace undo" in text
+    assert "- Then run: commonplace index\n" in text
+
+
 @pytest.mark.parametrize(
     "answers",
     [
@@ -169,6 +200,8 @@ def test_the_older_form_of_the_capability_counts(asking: Asking) -> None:
         {"name": "memory_search", "arguments": {"query": "key"}},
         {"name": "memory_forget", "arguments": {"citation": "memory/none.md#L1"}},
         {"name": "memory_forget", "arguments": {"citation": "memory/keys.md#L99"}},
+        {"name": "memory_forget", "arguments": {"citation": CITED, "was": "- It is gone."}},
+        {"name": "memory_forget", "arguments": {"citation": CITED, "was": 3}},
         {"name": "memory_forget", "arguments": "all"},
         {"name": "memory_forget"},
         {},

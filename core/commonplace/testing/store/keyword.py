@@ -30,8 +30,8 @@ from commonplace.testing.strategies import (
     HOSTILE_PATHS,
     HOSTILE_TOKENS,
     PATHS,
-    SOURCES,
     TAGS,
+    TESTED_SOURCES,
     WORDS,
     corpora,
     dated_order,
@@ -284,7 +284,7 @@ class ScoreLaws(StoreLaws):
         assert scores == sorted(scores, reverse=True)
         assert len(scored(found)) == len(found)
 
-    @law("keyword", keys=st.permutations([(s, p) for s in SOURCES for p in PATHS]))
+    @law("keyword", keys=st.permutations([(s, p) for s in TESTED_SOURCES for p in PATHS]))
     def test_equal_scores_are_ordered_by_day_source_path_and_place(
         self, store: Store, keys: list[tuple[str, str]]
     ) -> None:

@@ -34,7 +34,7 @@ from commonplace.testing.laws import law
 from commonplace.testing.store.lifetime import StoreLaws
 from commonplace.testing.strategies import (
     PATHS,
-    SOURCES,
+    TESTED_SOURCES,
     TOLERANCE,
     corpora,
     dated_order,
@@ -286,7 +286,7 @@ class NearestLaws(StoreLaws):
         answer = nearest(store, _EAST, Where(paths=("far.md",)), 1)
         assert places(answer.found) == [("memory", "far.md", 2)]
 
-    @law("vectors", keys=st.permutations([(s, p) for s in SOURCES for p in PATHS]))
+    @law("vectors", keys=st.permutations([(s, p) for s in TESTED_SOURCES for p in PATHS]))
     def test_equally_near_chunks_are_ordered_by_day_source_path_and_place(
         self, store: VectorStore, keys: list[tuple[str, str]]
     ) -> None:

@@ -18,7 +18,7 @@ from commonplace.model.search import Where, newest_first
 from commonplace.resilience.deadline import NEVER
 from commonplace.testing import live_build, make_chunk, make_put, publish
 from commonplace.testing.base import EVERYWHERE, WAIT, scored
-from commonplace.testing.strategies import SOURCES
+from commonplace.testing.strategies import TESTED_SOURCES
 from commonplace_sqlite.store import SqliteStore
 from commonplace_sqlite.vectors.codes import (
     HEAD,
@@ -87,7 +87,7 @@ def cases(draw: st.DrawFn) -> Case:
     for number, size in enumerate(sizes):
         texts = draw(st.lists(words, min_size=size, max_size=size))
         chunks = [make_chunk(text, line=line) for line, text in enumerate(texts, start=1)]
-        source = draw(st.sampled_from(SOURCES))
+        source = draw(st.sampled_from(TESTED_SOURCES))
         documents.append(make_put(f"{number % 3}/{number}.md", *chunks, source=source))
     digests = {chunk.digest for put in documents for chunk in put.chunks}
     pool = draw(st.lists(vector, min_size=1, max_size=20))

@@ -34,7 +34,7 @@ B = 0.75
 _SIDE_BY_SIDE = 0.5
 _DOCUMENT = 0.4
 _DATE = 1.0
-_ANSWER = 0.3
+_ANSWER, _SUBJECT = 0.3, 1.0
 _NEXT_TO_ONE = 0.8
 _ANOTHER_OF_IT = 0.9
 _DOCUMENT_K = 3.6
@@ -52,7 +52,8 @@ def rescored(matches: KeywordMatches, query: KeywordQuery, limit: int) -> list[F
     The score is BM25 with the weights of :func:`weights_of`, times 1 + 0.5 x the share of
     neighbouring words of the query that stand side by side + 0.4 x the document's evidence
     (:func:`_topics`) + how near it is to a time that the query names (``index/dated.py``) + 0.3 x
-    the share of the query that stands in one line with such an answer as it asks for, an amount.
+    the share of the query that stands in one line with such an answer as it asks for, an amount
+    (1 x for "who is Eva" in a line that begins with "Eva").
     Then, from the best on, a chunk next to one of the same document that stands before it loses a
     fifth, and each further one of a document another tenth: ten hits should not say one thing.
     """
@@ -74,6 +75,7 @@ def rescored(matches: KeywordMatches, query: KeywordQuery, limit: int) -> list[F
 
         times = Times(query)
     begun = [token for token in weights if "_" in token and not (matches.holders or {}).get(token)]
+    most = _SUBJECT if query.answer == "subject" else _ANSWER
     scored = []
     for item, (stored, length) in zip(candidates, terms, strict=True):
         chunk = item.chunk
@@ -85,9 +87,8 @@ def rescored(matches: KeywordMatches, query: KeywordQuery, limit: int) -> list[F
         side_by_side = neighbour_share(chunk.body, likely, len(pairs))
         document = topics.get(_topic_of(chunk), 0.0)
         date = times.nearness(chunk, stored) if times is not None else 0.0
-        answer = answer_share(chunk.text, query.answer, weights) if query.answer else 0.0
-        raised = 1 + _SIDE_BY_SIDE * side_by_side + _DOCUMENT * document + _DATE * date
-        raised += _ANSWER * answer
+        answer = most * answer_share(chunk.text, query.answer, weights) if query.answer else 0.0
+        raised = 1 + _SIDE_BY_SIDE * side_by_side + _DOCUMENT * document + _DATE * date + answer
         boosts = _Boosts(side_by_side, document, date, answer)
         scored.append(_Scored(item, words, counts, boosts, words * raised))
     scored.sort(key=_by_score)  # stable, here and below: equal scores keep the store's order
@@ -116,7 +117,7 @@ def _words_score(
 
 
 class _Boosts(NamedTuple):
-    """What raises the score of a chunk's words: shares of 0..1, ``date`` up to 1.5."""
+    """What raises the score: shares of 0..1; ``date`` up to 1.5, ``answer`` as it is added."""
 
     side_by_side: float
     document: float
@@ -135,7 +136,7 @@ class _Scored(NamedTuple):
     @property
     def note(self) -> str:
         """How the score came about, for explanations."""
-        factors = _SIDE_BY_SIDE, _DOCUMENT, _DATE, _ANSWER
+        factors = _SIDE_BY_SIDE, _DOCUMENT, _DATE, 1.0
         names = "words side by side", "document", "date", "answer"
         boosts = zip(factors, self.boosts, names, strict=True)
         raised = "".join(

@@ -208,14 +208,23 @@ _ANSWERS = {
     "measure": rf"(?i:(?:\d|\b(?:an?|one|{_SOME}|few|several)\b) ?-?(?:{_UNITS})\b)",
 }
 _PRICES = frozenset(("cost", "costs", "price", "prices"))
+_OF_A_SUBJECT = re.compile(
+    r"\W*(?:(?:who|what)(?:['’]?s| is| are)|wer (?:ist|sind)|was ist|qui est"
+    r"|qui[eé]n es|chi è|quem é) "
+)
+_BEFORE_A_SUBJECT = "-*+>|#_`'\"“ \t"
+"""Marks of Markdown that a line begins with, and quotes."""
 
 
 def answer_asked(text: str) -> str:
-    """The kind of answer that a query in English asks for; ``""``: none that has a form.
+    """The kind of answer that a query asks for; ``""``: none that has a form.
 
-    ``amount`` of money ("how much", "price"), ``number`` ("how many"), ``measure``, a number with a
-    unit ("how long", "how old", "how far").
+    In English, ``amount`` of money ("how much", "price"), ``number`` ("how many"), ``measure``, a
+    number with a unit ("how long", "how old", "how far"). ``subject``: what someone or something is
+    ("who is Eva", "wer ist", "qui est", "quién es", "chi è", "quem é").
     """
+    if _OF_A_SUBJECT.match(text.lower()):
+        return "subject"
     words = [word.strip(_MARKS_BESIDE) for word in text.lower().split()]
     how = {word for before, word in pairwise(words) if before == "how"}
     if "much" in how or not _PRICES.isdisjoint(words):
@@ -229,16 +238,22 @@ def answer_share(text: str, answer: str, weights: Mapping[str, float]) -> float:
     """The largest share (0..1) of ``weights``, by token, in a line of ``text`` with such an answer.
 
     A line has a token where its letters stand in it, as nearly all forms of a word begin with their
-    stem. Headings have no answer.
+    stem. A line about a ``subject`` begins with one. Headings have no answer.
     """
     most = 0.0
     for line in text.split("\n"):
         lowered = line.lower()
         share = sum([weight for token, weight in weights.items() if token in lowered])
         # Few lines have words of the query, and only these are looked at for an answer.
-        if share > most and line[0] != "#" and _pattern_of(answer).search(line):
+        if share > most and line[0] != "#" and _is_answer(line, answer, weights):
             most = share
     return most / sum(weights.values()) if most else 0.0
+
+
+def _is_answer(line: str, answer: str, weights: Mapping[str, float]) -> bool:
+    if answer == "subject":
+        return line.lower().lstrip(_BEFORE_A_SUBJECT).startswith(tuple(weights))
+    return _pattern_of(answer).search(line) is not None
 
 
 @cache

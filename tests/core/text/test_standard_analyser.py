@@ -612,3 +612,15 @@ def test_the_share_is_that_of_the_best_line() -> None:
     weights = {"car": 1.0, "sold": 3.0}
     assert answer_share("car 5 EUR\nsold 7 EUR\ncar sold", "amount", weights) == 0.75
     assert answer_share("car 5 EUR", "amount", {}) == 0
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["who is Eva", "Who's Eva?", "what is Eva", "wer ist Eva", "qui est Eva", "¿quién es Eva?"],
+)
+def test_who_someone_is_stands_in_a_line_that_begins_with_the_name(query: str) -> None:
+    kind = _ANALYSER.query(parse_query(query)).answer
+    for line in ("Eva runs platform", "- **Eva**: platform", "| Eva | platform |", "> `Eva`: x"):
+        assert answer_share(f"Team\n{line}\nAsk Eva.", kind, {"eva": 2.0}) == 1
+    assert answer_share("Ask Eva.\n## Eva", kind, {"eva": 2.0}) == 0
+    assert answer_share("Eva, x", kind, {"eva": 1.0, "lee": 3.0}) == 0.25

@@ -1,18 +1,22 @@
-"""Globs on paths, as regular expressions that take no time even where they match nothing.
+"""Globs on paths: those of filters and folders, and those of ``.gitignore`` files.
 
-A filter can come from a model and a pattern from a folder that was cloned. So each wildcard is
-matched by what comes first, and tried no other way: that is enough, since the next wildcard takes
-what lies between. Only those of the end have to be tried everywhere.
+The former are regular expressions that take no time even where they match nothing: a filter can
+come from a model and a pattern from a folder that was cloned. So each wildcard is matched by what
+comes first, and tried no other way: that is enough, since the next wildcard takes what lies
+between. Only those of the end have to be tried everywhere.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from itertools import product
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+
+    from pathspec import GitIgnoreSpec
 
 
 _STARS = r"(?:(?:^|(?<=/))(?:\*\*+/)+)|\*\*+|\*|\?"
@@ -151,3 +155,64 @@ def matcher(pattern: str) -> Callable[[str], bool]:
     pattern = pattern.removeprefix("./").strip("/")
     expression = re.compile(glob_regex(pattern, extended=True))
     return lambda path: expression.fullmatch(path) is not None
+
+
+class GitIgnored:
+    """Whether git ignores a path below ``top``, by the ``.gitignore`` files there and around it.
+
+    Those around it count up to the folder that holds ``.git``. Files that git ignores for one user
+    or one clone are not known here.
+    """
+
+    def __init__(self, top: str) -> None:
+        from pathspec import GitIgnoreSpec
+
+        self._load = GitIgnoreSpec.from_lines
+        self._base = top
+        around = top
+        while around != os.path.dirname(around):
+            if os.path.lexists(os.path.join(around, ".git")):
+                self._base = around
+                break
+            around = os.path.dirname(around)
+        below = os.path.relpath(top, self._base)
+        self._prefix = "" if below == os.curdir else below.replace(os.sep, "/") + "/"
+        self._specs: dict[str, GitIgnoreSpec | None] = {}
+        self._folders: dict[str, bool] = {"": False}
+
+    def __call__(self, path: str) -> bool:
+        """``path`` is below the top, with forward slashes; a folder's ends in one."""
+        full = self._prefix + path
+        if full.endswith("/"):
+            return self._ignores_folder(full)
+        folder = full[: full.rfind("/") + 1]
+        return self._ignores_folder(folder) or self._judged(folder, full)
+
+    def _ignores_folder(self, folder: str) -> bool:
+        known = self._folders.get(folder)
+        if known is None:
+            around = folder[: folder.rstrip("/").rfind("/") + 1]
+            known = self._ignores_folder(around) or self._judged(around, folder)
+            self._folders[folder] = known
+        return known
+
+    def _judged(self, folder: str, full: str) -> bool:
+        """What the innermost file says that says anything; ``folder`` is around ``full``."""
+        while True:
+            spec = self._spec(folder)
+            said = None if spec is None else spec.check_file(full[len(folder) :]).include
+            if said is not None:
+                return said
+            if not folder:
+                return False
+            folder = folder[: folder.rstrip("/").rfind("/") + 1]
+
+    def _spec(self, folder: str) -> GitIgnoreSpec | None:
+        if folder not in self._specs:
+            try:
+                path = os.path.join(self._base, folder, ".gitignore")
+                with open(path, encoding="utf-8", errors="replace") as file:
+                    self._specs[folder] = self._load(file)
+            except OSError:
+                self._specs[folder] = None
+        return self._specs[folder]

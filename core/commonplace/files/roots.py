@@ -171,7 +171,7 @@ class Roots:
         """``root`` without what git ignores, if the rules say so."""
         if not self._gitignore:
             return root
-        from commonplace.files.gitignore import GitIgnored
+        from commonplace.files.globs import GitIgnored
 
         ignored, wanted = GitIgnored(root.location), root.wanted
         return root._replace(

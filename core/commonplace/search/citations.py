@@ -76,7 +76,7 @@ class _Listed:
 
 
 def readable_of(
-    settings: Settings, mounts: Callable[[], Iterable[Mount]], sources: Sequence[Source]
+    settings: Settings, *, mounts: Callable[[], Iterable[Mount]], sources: Sequence[Source]
 ) -> Readable:
     """What may be read by these settings."""
     search = settings.search

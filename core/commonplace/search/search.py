@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 
     Parts = tuple[tuple[str, float], ...]
     Absent = Callable[[Where, Deadline, str], Sequence[str]]
-
 SEARCH_SECONDS = 30.0  # how long a search may take, apart from building a first index
 
 
@@ -293,6 +292,7 @@ def _further(answer: Answer, request: Request) -> FurtherHits | None:
 def make_searcher(
     host: PluginHost,
     settings: Settings,
+    *,
     analyser: Analyser,
     sources: Sequence[Source],
     clock: Callable[[], float],
@@ -300,7 +300,7 @@ def make_searcher(
     notices: Sequence[str],
     mounts: Callable[[], Iterable[Mount]],
 ) -> Searcher:
-    """A search of ``sources`` as configured; ``notices`` are on missing ones; see ``permit_of``."""
+    """The configured search; ``notices`` are on missing sources, rankers call ``permit``."""
 
     def context_of(id_: str) -> RankerContext:
         config, hybrid = settings.plugin_config(id_), settings.search.query.hybrid

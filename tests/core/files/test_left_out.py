@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from commonplace.files.gitignore import GitIgnored
+from commonplace.files.globs import GitIgnored
 from commonplace.files.left_out import holds_notes, left_out
 from commonplace.files.roots import find_roots, is_too_wide
 from commonplace.files.scan import scan

@@ -343,10 +343,13 @@ class Assembly:
 
 def _analyser_of(settings: Settings) -> Analyser:
     """Ours, or under the profile ``compat`` that of the tokenizer the configuration names."""
-    from commonplace.text.analyse import make_analyser
+    if settings.search.ranking.profile == "compat":
+        from commonplace.text.analyse import make_analyser
 
-    compat = settings.search.ranking.profile == "compat"
-    return make_analyser(settings.search.store.fts_tokenizer if compat else "standard")
+        return make_analyser(settings.search.store.fts_tokenizer)
+    from commonplace.text.standard import StandardAnalyser
+
+    return StandardAnalyser()
 
 
 def _changed(host: PluginHost, backend: str, reason: str | None) -> None:

@@ -18,8 +18,8 @@ from commonplace.model.documents import RootFailure
 from commonplace.model.plugins import Mount
 from commonplace.model.search import KeywordQuery, Where
 from commonplace.resilience.deadline import NEVER, Deadline
-from commonplace.search import citations
-from commonplace.search.citations import nothing_passes, nothing_to_search_for
+from commonplace.search import query_notes
+from commonplace.search.query_notes import nothing_passes, nothing_to_search_for
 from commonplace.text.query import parse_query
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ def test_only_an_answer_without_hits_is_looked_into(
         looked.append((where, until.remaining()))
         return ()
 
-    monkeypatch.setattr(citations, "nothing_passes", look)
+    monkeypatch.setattr(query_notes, "nothing_passes", look)
     assert memory.search("path:MEMORY.md path:nope disk").hits
     memory.search("zebra")
     assert not looked

@@ -3,32 +3,25 @@
 from __future__ import annotations
 
 import os
+import time
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from commonplace.config.defaults import SOURCES, TRANSCRIPTS
-from commonplace.errors import (
-    ConfigError,
-    PluginConflictError,
-    PluginUnavailableError,
-    reason_of,
-)
+from commonplace.config.settings import may_have_provider
+from commonplace.errors import PluginConflictError, PluginUnavailableError
 from commonplace.fallback.backend import Backend
 from commonplace.host.answers import foreign_label
 from commonplace.host.registry import RegistryEntry
-from commonplace.protocols.contexts import (
-    Arms,
-    ChunkerContext,
-    ManagerContext,
-    SourceContext,
-    StoreContext,
-)
+from commonplace.protocols.contexts import Arms, ChunkerContext, ManagerContext, StoreContext
+from commonplace.search.search import make_searcher
+from commonplace.sources import make_source, make_sources
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping
 
     from commonplace.config.settings import Settings
+    from commonplace.embedding.choice import EmbeddingChooser
     from commonplace.embedding.service import EmbeddingService
     from commonplace.fallback.manager import FallbackMemoryManager
     from commonplace.host.host import PluginHost
@@ -38,247 +31,325 @@ if TYPE_CHECKING:
     from commonplace.model.reports import SyncListener, UploadListener
     from commonplace.model.search import Query
     from commonplace.protocols.managers import MemoryManager
-    from commonplace.protocols.parts import Chunker, Source, WatchedSource
+    from commonplace.protocols.parts import Chunker, WatchedSource
+    from commonplace.search.citations import Readable
+    from commonplace.search.search import Searcher
     from commonplace.sync.service import SyncService
     from commonplace.text.analyse import Analyser
+    from commonplace.tools.plugins import PluginTools
+
+    Backends = Backend | FallbackMemoryManager
+    """The only backend, or a chain of them."""
 
 
 _CHARACTERS_PER_TOKEN = 4
 
 
-def analyser_of(settings: Settings) -> Analyser:
-    """Ours, or under the profile ``compat`` that of the tokenizer the configuration names."""
-    from commonplace.text.analyse import make_analyser
+class Assembly:
+    """What the engines of one memory are put together from, and how.
 
-    compat = settings.search.ranking.profile == "compat"
-    return make_analyser(settings.search.store.fts_tokenizer if compat else "standard")
-
-
-def make_sources(
-    host: PluginHost, settings: Settings
-) -> tuple[tuple[Source, ...], tuple[str, ...]]:
-    """The configured sources, and a notice for each that no plugin offers, or that several do.
-
-    A missing source hides its documents instead of ending the search: they stay in the index.
-    Raises :class:`~commonplace.errors.ConfigError` where no plugin has ever heard of any of them.
+    ``sources`` are the configured ones, ``notices`` name those that are missing. ``clock``
+    gives epoch seconds. Raises as :func:`~commonplace.sources.make_sources` does.
     """
-    sources: list[Source] = []
-    notices: list[str] = []
-    unknown: list[PluginUnavailableError] = []
-    for id_ in settings.search.sources:
-        try:
-            sources.append(_make_source(host, settings, id_))
-        except PluginUnavailableError as error:
-            notices.append(f"source {id_!r} is not searched: {reason_of(error)}")
-            if _is_unknown(host, id_):
-                unknown.append(error)
-        except PluginConflictError as error:
-            notices.append(f"source {id_!r} is not searched: {reason_of(error)}")
-        except ConfigError:
-            raise
-        except BaseException as error:  # noqa: BLE001 - whatever a plugin raises is its own failure
-            from commonplace.resilience.bounded_call import failure_of
 
-            why = f"{host.label('source', id_)} failed: {failure_of(error)}"
-            notices.append(f"source {id_!r} is not searched: {why}")
-    if unknown and len(unknown) == len(settings.search.sources):
-        # All that is indexed would be gone: no source that is configured has any of it.
-        hints = dict.fromkeys(error.hint for error in unknown)
-        words = f"memorySearch.sources: {'; '.join(map(str, unknown))}"
-        raise ConfigError(words, hint="; ".join(hints))
-    return tuple(sources), tuple(notices)
+    def __init__(
+        self,
+        host: PluginHost,
+        settings: Settings,
+        *,
+        env: Mapping[str, str] = os.environ,
+        clock: Callable[[], float] = time.time,
+        on_sync: SyncListener | None = None,
+        on_upload: UploadListener | None = None,
+    ) -> None:
+        self._host = host
+        self._settings = settings
+        self._env = env
+        self._clock = clock
+        self._on_sync = on_sync
+        self._on_upload = on_upload
+        self.sources, self.notices = make_sources(host, settings)
+        self._analyser = _analyser_of(settings)
 
-
-def _is_unknown(host: PluginHost, source: str) -> bool:
-    """Whether no plugin, not even one that is off or fails, has a source of this name."""
-    if source in (*SOURCES, TRANSCRIPTS) or host.switched_off("source", source):
-        return False
-    return bool(host.absence("source", source))
-
-
-def _make_source(host: PluginHost, settings: Settings, id_: str) -> Source:
-    source = host.source(id_).factory(
-        SourceContext(
-            workspace=settings.workspace,
-            agent=settings.agent,
-            extra_paths=settings.search.extra_paths,
-            state_dirs=() if settings.alone else settings.openclaw_dirs,
-            config=settings.plugin_config(id_),
-            notes=settings.search.notes.rules,
-            secret_patterns=settings.search.redact.patterns,
+    def searcher(self) -> Searcher:
+        """The steps of a search of the sources, with the configured rankers."""
+        return make_searcher(
+            self._host,
+            self._settings,
+            analyser=self._analyser,
+            sources=self.sources,
+            mounts=self.mounts,
+            notices=self.notices,
+            permit=self._check_upload,
+            clock=self._clock,
         )
-    )
-    label = foreign_label(host, "source", id_)
-    if not label:
-        return source
-    from commonplace.host.sources import GuardedSource
 
-    return GuardedSource(source, label)
+    def readable(self) -> Readable:
+        """What may be read: notes, files of the backends' mounts, documents of the sources."""
+        from commonplace.search.citations import readable_of
 
+        return readable_of(self._settings, mounts=self.mounts, sources=self.sources)
 
-def permit_of(
-    settings: Settings, clock: Callable[[], float], on_upload: UploadListener | None
-) -> Callable[[str, str, int, str], None]:
-    """What rankers call, by their id, before they send texts to another machine."""
+    def embedding(self) -> EmbeddingChooser:
+        """What chooses the provider of embeddings when it is first asked."""
+        from commonplace.embedding.choice import EmbeddingChooser
 
-    def permit(ranker: str, server: str, texts: int, key: str) -> None:
+        return EmbeddingChooser(
+            self._host,
+            self._settings,
+            env=self._env,
+            clock=self._clock,
+            on_upload=self._on_upload,
+        )
+
+    def backends(
+        self, *, embedding: Callable[[], EmbeddingService | None], background_limit: int = 0
+    ) -> Backends:
+        """The configured backend, or the chain of them; each is made when it is first asked.
+
+        Up to ``background_limit`` texts may be embedded in the background.
+
+        Raises the :class:`~commonplace.errors.CallerError` of two plugins that claim one backend.
+        """
+        host, settings = self._host, self._settings
+        permits = tuple(self._permits())
+        arms = Arms(
+            keyword=settings.search.query.hybrid.enabled,
+            vector=may_have_provider(settings, self._env),
+            background_limit=background_limit,
+        )
+
+        def backend(id_: str, **guards: Any) -> Backend:
+            make = partial(self.manager, id_, embedding=embedding, arms=arms)
+            label = foreign_label(host, "backend", id_)
+            changed = partial(_changed, host)
+            return Backend(id_, make, label=label, changed=changed, clock=self._clock, **guards)
+
+        if len(settings.backends) == 1:
+            (only,) = settings.backends
+            return backend(only, permits=permits)
+
+        from commonplace.fallback.manager import FallbackMemoryManager, shared_breakers
+        from commonplace.resilience.bounded_call import Worker
+
+        return FallbackMemoryManager(
+            [
+                backend(
+                    id_,
+                    breakers=shared_breakers(settings, id_),
+                    worker=Worker(foreign_label(host, "backend", id_) or id_),
+                )
+                for id_ in settings.backends
+            ],
+            permits=permits,
+            standby=settings.fallback.standby,
+            embed_standby=settings.fallback.embed_standby,
+            clock=self._clock,
+        )
+
+    def manager(
+        self,
+        backend: str,
+        *,
+        embedding: Callable[[], EmbeddingService | None],
+        arms: Arms,
+    ) -> MemoryManager:
+        """The engine of one backend, over its store or its own.
+
+        Raises :class:`~commonplace.errors.PluginUnavailableError` where it cannot be used here.
+        """
+        offered = self._host.backend(backend)
+        registration = offered.registration
+        if offered.own:
+            probe = registration.probe()
+        else:
+            from commonplace.host.backends import answer_of
+
+            probe = answer_of(registration.probe, f"backend {backend!r} of {offered.plugin}")
+        if not probe.available:
+            raise PluginUnavailableError(probe.reason, hint=probe.hint)
+        if offered.role == "manager":
+            manager: MemoryManager = registration.factory(self._manager_context(backend))
+            return manager
+
+        from commonplace.index.builds import Cut, SharedChunking
+        from commonplace.index.manager import IndexedMemoryManager
+        from commonplace.index.planning import MissingSource
+
+        settings = self._settings
+        chunking = settings.search.chunking
+        own = Cut(chunking.strategy, chunking.tokens, chunking.overlap)
+        make_chunker = partial(self._chunker, own=own)
+        chunker = make_chunker(own)  # before the store, which nothing would close if this fails
+        config = settings.section_values.get(f"memory.{backend}")
+        given = StoreContext(settings.index_path, settings.agent, config, settings.cache_dir)
+        store = registration.factory(given)
+        here = {source.id for source in self.sources}
+        missing = (MissingSource(id_) for id_ in settings.search.sources if id_ not in here)
+        return IndexedMemoryManager(
+            store=store,
+            sources=[*self.sources, *missing],
+            chunker=chunker,
+            chunking=SharedChunking(f"{settings.index_path}.chunking", own, make_chunker),
+            analyser=self._analyser,
+            workspace=os.path.realpath(settings.workspace),
+            embedding=embedding,
+            arms=arms,
+        )
+
+    def sync_service(
+        self,
+        *,
+        backends: Callable[[], Backends],
+        embedding: Callable[[], EmbeddingService | None],
+    ) -> SyncService:
+        """What syncs the index of ``backends``; each report has the notices."""
+        from commonplace.health.state_files import tidy
+        from commonplace.sync.service import SyncService, sync_backend
+
+        sync = partial(
+            sync_backend,
+            backends,
+            self._host,
+            partial(tidy, self._settings, self._clock),
+            notices=self.notices,
+        )
+        return SyncService(
+            self._settings.search.sync,
+            sync,
+            embeds=partial(self._embeds, embedding),
+            listener=self._on_sync,
+            clock=self._clock,
+            shown_as=f"{self._settings.index_path}.watch",
+        )
+
+    def mounts(self) -> tuple[Mount, ...]:
+        """The folders that the backends have names for; none of one that fails to say it."""
+        found: list[Mount] = []
+        for backend, offered in self._offered():
+            if isinstance(offered, RegistryEntry) and offered.registration.mounts is not None:
+                from commonplace.host.backends import mounts_given
+
+                context = self._manager_context(backend)
+                found += mounts_given(offered.registration.mounts, context, backend)
+        return tuple(found)
+
+    def watch(self, service: SyncService, *, poll: bool) -> None:
+        """Let ``service`` watch all that changes; see :meth:`commonplace.Memory.watch`."""
+        from commonplace.sync.watcher import Watcher
+
+        watcher = partial(Watcher, self._watched_paths, force_polling=poll)
+        unwatched = any("watched" not in source.capabilities for source in self.sources)
+        service.watch(watcher, unwatched=unwatched)
+
+    def plugin_tools(self, embedding: Callable[[], EmbeddingChooser]) -> PluginTools:
+        """The tools that plugins add for agents."""
+        from commonplace.tools.plugins import PluginTools
+
+        return PluginTools(self._host, self._settings, embedding)
+
+    def _watched_paths(self) -> tuple[WatchedPath, ...]:
+        """Where changes of documents show, as far as sources and the chain's backends can tell."""
+        from commonplace.host.events import logger
+        from commonplace.model.documents import WatchedPath
+
+        found: list[WatchedPath] = []
+        for source in self.sources:
+            if "watched" not in source.capabilities:
+                continue
+            try:
+                found += cast("WatchedSource", source).watched()
+            except BaseException as error:  # noqa: BLE001 - a plugin's; the others are watched all the same
+                from commonplace.resilience.bounded_call import failure_of
+
+                why = failure_of(error)
+                logger().warning("source %s cannot say what to watch: %s", source.id, why)
+        found += (WatchedPath(mount.location) for mount in self.mounts() if mount.stored is None)
+        return tuple(found)
+
+    def _check_upload(self, ranker: str, server: str, texts: int, key: str) -> None:
+        """What rankers call, by their id, before they send texts to another machine."""
         from commonplace.embedding.consent import check_ranker
 
-        check_ranker(settings, ranker, server, texts, key, clock=clock, listener=on_upload)
+        check_ranker(
+            self._settings,
+            ranker,
+            server,
+            texts,
+            key,
+            clock=self._clock,
+            listener=self._on_upload,
+        )
 
-    return permit
+    def _embeds(self, embedding: Callable[[], EmbeddingService | None]) -> bool:
+        """Whether anything may be embedded, by a provider or by an engine of its own."""
+        for _, offered in self._offered():
+            if isinstance(offered, RegistryEntry) and offered.role == "manager":
+                return True
+        return embedding() is not None
 
+    def _offered(self) -> Iterator[tuple[str, RegistryEntry | PluginUnavailableError]]:
+        """Each backend of the chain with what is registered, or why it is not available."""
+        for backend in self._settings.backends:
+            try:
+                yield backend, self._host.backend(backend)
+            except PluginUnavailableError as error:
+                yield backend, error
 
-def make_backends(
-    host: PluginHost,
-    settings: Settings,
-    sources: Sequence[Source],
-    analyser: Analyser,
-    embedding: Callable[[], EmbeddingService | None],
-    *,
-    vectors_expected: bool = False,
-    background_limit: int = 0,
-    clock: Callable[[], float],
-) -> Backend | FallbackMemoryManager:
-    """The configured backend, or the chain of them; each is made when it is first asked.
+    def _permits(self) -> Iterator[Callable[[Query], None]]:
+        """What raises where a chat may not search, of each backend that has such rules."""
+        settings = self._settings
+        for backend, offered in self._offered():
+            section = f"memory.{backend}"
+            if not isinstance(offered, RegistryEntry):
+                if settings.sections.get(section):
+                    from commonplace.host.backends import refuse_chats
 
-    With ``vectors_expected`` a search mentions that nothing is embedded. Up to
-    ``background_limit`` texts are embedded in the background.
+                    yield partial(refuse_chats, section, str(offered))
+            elif offered.registration.permits is not None:
+                from commonplace.host.backends import check_permit
 
-    Raises the :class:`~commonplace.errors.CallerError` of two plugins that claim one backend.
-    """
-    permits = tuple(_permits(host, settings))
-    arms = Arms(
-        keyword=settings.search.query.hybrid.enabled,
-        vector=vectors_expected,
-        background_limit=background_limit,
-    )
+                values = settings.section_values.get(section)
+                yield partial(check_permit, offered.registration.permits, values, backend)
 
-    def backend(id_: str, **guards: Any) -> Backend:
-        make = partial(make_manager, host, settings, id_, sources, analyser, embedding, arms)
-        label = foreign_label(host, "backend", id_)
-        changed = partial(_changed, host)
-        return Backend(id_, make, label=label, changed=changed, clock=clock, **guards)
+    def _manager_context(self, backend: str) -> ManagerContext:
+        settings = self._settings
+        return ManagerContext(
+            workspace=settings.workspace,
+            agent=settings.agent,
+            state_dir=settings.state_dir,
+            sources=self.sources,
+            config=settings.section_values.get(f"memory.{backend}"),
+            extra_paths=settings.search.extra_paths,
+            make_source=partial(make_source, self._host, settings),
+            notes=settings.search.notes.rules,
+        )
 
-    if len(settings.backends) == 1:
-        (only,) = settings.backends
-        return backend(only, permits=permits)
+    def _chunker(self, cut: Cut, *, own: Cut) -> Chunker:
+        """The chunker for ``cut``; only the ``own`` one of these settings may be missing."""
+        host, strategy = self._host, cut.strategy
+        context = ChunkerContext(
+            size=cut.tokens * _CHARACTERS_PER_TOKEN,
+            overlap=cut.overlap * _CHARACTERS_PER_TOKEN,
+            config=self._settings.plugin_config(strategy),
+        )
+        with suppress(PluginConflictError, PluginUnavailableError):  # reported by the first sync
+            if host.is_builtin("chunker", strategy):
+                return host.chunker(strategy).factory(context)
+        from commonplace.host.sources import guarded_chunker
 
-    from commonplace.fallback.manager import FallbackMemoryManager, shared_breakers
-    from commonplace.resilience.bounded_call import Worker
-
-    return FallbackMemoryManager(
-        [
-            backend(
-                id_,
-                breakers=shared_breakers(settings, id_),
-                worker=Worker(foreign_label(host, "backend", id_) or id_),
-            )
-            for id_ in settings.backends
-        ],
-        permits=permits,
-        standby=settings.fallback.standby,
-        embed_standby=settings.fallback.embed_standby,
-        clock=clock,
-    )
-
-
-def mounts_of(host: PluginHost, settings: Settings, sources: Sequence[Source]) -> tuple[Mount, ...]:
-    """The folders that the chain's backends have names for; none of one that fails to say it."""
-    found: list[Mount] = []
-    for backend, offered in _offered(host, settings):
-        if isinstance(offered, RegistryEntry) and offered.registration.mounts is not None:
-            from commonplace.host.backends import mounts_given
-
-            context = _manager_context(host, settings, backend, sources)
-            found += mounts_given(offered.registration.mounts, context, backend)
-    return tuple(found)
-
-
-def watched_paths(
-    host: PluginHost, settings: Settings, sources: Sequence[Source]
-) -> tuple[WatchedPath, ...]:
-    """Where changes of documents show, as far as sources and the chain's backends can tell."""
-    from commonplace.host.events import logger
-    from commonplace.model.documents import WatchedPath
-
-    found: list[WatchedPath] = []
-    for source in sources:
-        if "watched" not in source.capabilities:
-            continue
-        try:
-            found += cast("WatchedSource", source).watched()
-        except BaseException as error:  # noqa: BLE001 - a plugin's; the others are watched all the same
-            from commonplace.resilience.bounded_call import failure_of
-
-            why = failure_of(error)
-            logger().warning("source %s cannot say what to watch: %s", source.id, why)
-    mounts = mounts_of(host, settings, sources)
-    found += (WatchedPath(mount.location) for mount in mounts if mount.stored is None)
-    return tuple(found)
+        return guarded_chunker(host, strategy, context, required=cut != own)
 
 
-def embeds(
-    host: PluginHost, settings: Settings, embedding: Callable[[], EmbeddingService | None]
-) -> bool:
-    """Whether anything may be embedded, by a provider or by an engine that sees to it itself."""
-    for _, offered in _offered(host, settings):
-        if isinstance(offered, RegistryEntry) and offered.role == "manager":
-            return True
-    return embedding() is not None
+def _analyser_of(settings: Settings) -> Analyser:
+    """Ours, or under the profile ``compat`` that of the tokenizer the configuration names."""
+    if settings.search.ranking.profile == "compat":
+        from commonplace.text.analyse import make_analyser
 
+        return make_analyser(settings.search.store.fts_tokenizer)
+    from commonplace.text.standard import StandardAnalyser
 
-def make_sync_service(
-    host: PluginHost,
-    settings: Settings,
-    backends: Callable[[], Backend | FallbackMemoryManager],
-    embedding: Callable[[], EmbeddingService | None],
-    tidy: Callable[[], object],
-    *,
-    notices: tuple[str, ...],
-    listener: SyncListener | None,
-    clock: Callable[[], float],
-) -> SyncService:
-    """What syncs the index of ``backends``; each report has ``notices``.
-
-    ``tidy`` is called before each sync, ``listener`` with the event of each.
-    """
-    from commonplace.sync.service import SyncService, sync_backend
-
-    return SyncService(
-        settings.search.sync,
-        partial(sync_backend, backends, host, tidy, notices=notices),
-        embeds=partial(embeds, host, settings, embedding),
-        listener=listener,
-        clock=clock,
-        shown_as=f"{settings.index_path}.watch",
-    )
-
-
-def _offered(
-    host: PluginHost, settings: Settings
-) -> Iterator[tuple[str, RegistryEntry | PluginUnavailableError]]:
-    """Each backend of the chain with what is registered, or why it is not available."""
-    for backend in settings.backends:
-        try:
-            yield backend, host.backend(backend)
-        except PluginUnavailableError as error:
-            yield backend, error
-
-
-def _permits(host: PluginHost, settings: Settings) -> Iterator[Callable[[Query], None]]:
-    for backend, offered in _offered(host, settings):
-        section = f"memory.{backend}"
-        if not isinstance(offered, RegistryEntry):
-            if settings.sections.get(section):
-                from commonplace.host.backends import refuse_chats
-
-                yield partial(refuse_chats, section, str(offered))
-        elif offered.registration.permits is not None:
-            from commonplace.host.backends import check_permit
-
-            values = settings.section_values.get(section)
-            yield partial(check_permit, offered.registration.permits, values, backend)
+    return StandardAnalyser()
 
 
 def _changed(host: PluginHost, backend: str, reason: str | None) -> None:
@@ -294,83 +365,3 @@ def _changed(host: PluginHost, backend: str, reason: str | None) -> None:
         logger().warning("backend %s fails: %s", backend, reason)
         if events is not None:
             events.degraded(backend, reason)
-
-
-def _manager_context(
-    host: PluginHost, settings: Settings, backend: str, sources: Sequence[Source]
-) -> ManagerContext:
-    return ManagerContext(
-        workspace=settings.workspace,
-        agent=settings.agent,
-        state_dir=settings.state_dir,
-        sources=tuple(sources),
-        config=settings.section_values.get(f"memory.{backend}"),
-        extra_paths=settings.search.extra_paths,
-        make_source=partial(_make_source, host, settings),
-        notes=settings.search.notes.rules,
-    )
-
-
-def make_manager(
-    host: PluginHost,
-    settings: Settings,
-    backend: str,
-    sources: Sequence[Source],
-    analyser: Analyser,
-    embedding: Callable[[], EmbeddingService | None],
-    arms: Arms,
-) -> MemoryManager:
-    """The engine of one backend, over its store or its own.
-
-    Raises :class:`~commonplace.errors.PluginUnavailableError` where it cannot be used here.
-    """
-    offered = host.backend(backend)
-    registration = offered.registration
-    if offered.own:
-        probe = registration.probe()
-    else:
-        from commonplace.host.backends import answer_of
-
-        probe = answer_of(registration.probe, f"backend {backend!r} of {offered.plugin}")
-    if not probe.available:
-        raise PluginUnavailableError(probe.reason, hint=probe.hint)
-    config = settings.section_values.get(f"memory.{backend}")
-    if offered.role == "manager":
-        context = _manager_context(host, settings, backend, sources)
-        manager: MemoryManager = registration.factory(context)
-        return manager
-
-    from commonplace.index.builds import Cut, SharedChunking
-    from commonplace.index.manager import IndexedMemoryManager
-    from commonplace.index.planning import MissingSource
-
-    def make_chunker(cut: Cut) -> Chunker:
-        context = ChunkerContext(
-            size=cut.tokens * _CHARACTERS_PER_TOKEN,
-            overlap=cut.overlap * _CHARACTERS_PER_TOKEN,
-            config=settings.plugin_config(cut.strategy),
-        )
-        with suppress(PluginConflictError, PluginUnavailableError):  # reported by the first sync
-            if host.is_builtin("chunker", cut.strategy):
-                return host.chunker(cut.strategy).factory(context)
-        from commonplace.host.sources import guarded_chunker
-
-        return guarded_chunker(host, cut.strategy, context, required=cut != own)
-
-    chunking = settings.search.chunking
-    own = Cut(chunking.strategy, chunking.tokens, chunking.overlap)
-    chunker = make_chunker(own)  # before the store, which nothing would close if this fails
-    given = StoreContext(settings.index_path, settings.agent, config, settings.cache_dir)
-    store = registration.factory(given)
-    here = {source.id for source in sources}
-    missing = (MissingSource(id_) for id_ in settings.search.sources if id_ not in here)
-    return IndexedMemoryManager(
-        store=store,
-        sources=[*sources, *missing],
-        chunker=chunker,
-        chunking=SharedChunking(f"{settings.index_path}.chunking", own, make_chunker),
-        analyser=analyser,
-        workspace=os.path.realpath(settings.workspace),
-        embedding=embedding,
-        arms=arms,
-    )

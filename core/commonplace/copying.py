@@ -6,7 +6,7 @@ import struct
 from contextlib import closing
 from typing import TYPE_CHECKING, cast
 
-from commonplace.assembly import analyser_of, make_manager, make_sources
+from commonplace.assembly import Assembly
 from commonplace.errors import CallerError, DeclinedError, UnavailableError
 from commonplace.index.builds import live_build
 from commonplace.model.chunks import embedding_text
@@ -101,12 +101,10 @@ def _opened(
     host: PluginHost, settings: Settings, backend: str
 ) -> tuple[IndexedMemoryManager, tuple[str, ...]]:
     """The engine of a backend that is a store, and what is to be said of the sources."""
-    sources, notices = make_sources(host, settings)
+    assembly = Assembly(host, settings)
     # Without a service for embeddings nothing can be sent.
-    made = make_manager(
-        host, settings, backend, sources, analyser_of(settings), lambda: None, USUAL_ARMS
-    )
-    return cast("IndexedMemoryManager", made), notices  # as of each backend that is a store
+    made = assembly.manager(backend, embedding=lambda: None, arms=USUAL_ARMS)
+    return cast("IndexedMemoryManager", made), assembly.notices  # as of each backend with a store
 
 
 def _with_vectors(

@@ -20,10 +20,9 @@ if TYPE_CHECKING:
         SourceContext,
         StoreContext,
     )
-    from commonplace.protocols.managers import MemoryManager, Ranker
+    from commonplace.protocols.managers import MemoryManager, Ranker, ToolContext, ToolSet
     from commonplace.protocols.parts import Chunker, Source, Store
     from commonplace.protocols.providers import EmbeddingProvider, ProviderContext
-    from commonplace.protocols.tools import ToolContext, ToolSet
 
     class Parts(TypedDict, total=False):
         """What every registration may hold; the meaning stands at ``Registration``."""

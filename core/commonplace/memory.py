@@ -9,30 +9,20 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Self
 
-from commonplace.assembly import (
-    analyser_of,
-    make_backends,
-    make_sources,
-    make_sync_service,
-    mounts_of,
-    permit_of,
-    watched_paths,
-)
-from commonplace.config.settings import may_have_provider
+from commonplace.assembly import Assembly
 from commonplace.errors import MemoryClosedError
 from commonplace.index.planning import documents_of
 from commonplace.resilience.deadline import NEVER, CallerProgress, Deadline
 from commonplace.search.choosing import seen_by
-from commonplace.search.search import SEARCH_SECONDS, Searcher, make_searcher
+from commonplace.search.search import SEARCH_SECONDS
 from commonplace.text.query import check_numbers, check_search, check_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from commonplace.assembly import Backends
     from commonplace.config.settings import Settings
     from commonplace.embedding.choice import EmbeddingChooser
-    from commonplace.fallback.backend import Backend
-    from commonplace.fallback.manager import FallbackMemoryManager
     from commonplace.host.host import PluginHost
     from commonplace.model.documents import DocumentRef
     from commonplace.model.receipts import Origin
@@ -45,7 +35,9 @@ if TYPE_CHECKING:
         SyncState,
         UploadListener,
     )
-    from commonplace.model.search import SearchResult
+    from commonplace.model.search import Query, SearchResult
+    from commonplace.search.search import Answer, Searcher
+    from commonplace.search.shared import Searched
     from commonplace.sync.service import SyncService
     from commonplace.tools.plugins import PluginTools
     from commonplace.tools.prompt_block import Recall
@@ -70,15 +62,18 @@ class Memory:
         on_sync: SyncListener | None = None,
         on_upload: UploadListener | None = None,
     ) -> None:
-        self.settings, self.host, self._env, self._clock = settings, host, env, clock
-        self._one_shot, self._on_sync, self._on_upload = one_shot, on_sync, on_upload
+        self.settings = settings
+        self.host = host
+        self.closed = False
+        self._clock = clock
+        self._one_shot = one_shot
         self._background_limit = 0 if one_shot else settings.search.sync.embed_unasked
-        self._sources, self._source_notices = make_sources(host, settings)
-        self._mounts = partial(mounts_of, host, settings, self._sources)
-        self._analyser, self.closed = analyser_of(settings), False
+        self._assembly = Assembly(
+            host, settings, env=env, clock=clock, on_sync=on_sync, on_upload=on_upload
+        )
         self._closing: list[Callable[[], object]] = []
         self._opening = RLock()  # held while one of these parts is made: threads share it
-        self._backend: Backend | FallbackMemoryManager | None = None
+        self._backend: Backends | None = None
         self._chooser: EmbeddingChooser | None = None
         self._searcher: Searcher | None = None
         self._sync_service: SyncService | None = None
@@ -90,9 +85,7 @@ class Memory:
         with self._opening:
             self._check_open()
             if self._tools is None:
-                from commonplace.tools.plugins import PluginTools
-
-                self._tools = PluginTools(self.host, self.settings, self._embedding)
+                self._tools = self._assembly.plugin_tools(self._embedding)
                 self._closing.append(self._tools.close)
             return self._tools
 
@@ -124,20 +117,17 @@ class Memory:
         :class:`~commonplace.errors.WorkspaceError` if the workspace cannot be used, and
         :class:`~commonplace.errors.MemoryDisabledError` if memory is switched off.
         """
-        from commonplace.config.load import check_opening, configured
-        from commonplace.config.paths import cache_dir
-        from commonplace.host.host import PluginHost
+        from commonplace.config.load import configured
 
-        check_opening(workspace, agent, config)
         env = os.environ if env is None else env
-        owns_host, host = host is None, host or PluginHost(cache_dir=cache_dir(env), env=env)
-        folder = os.fspath(workspace) if workspace is not None else None
-        settings = configured(host, workspace=folder, agent=agent, config=config, env=env)
-        memory = cls(
-            settings, host, env=env, one_shot=one_shot, on_sync=on_sync, on_upload=on_upload
+        settings, plugins = configured(
+            host, workspace=workspace, agent=agent, config=config, env=env
         )
-        if owns_host:
-            memory._closing.append(host.close)
+        memory = cls(
+            settings, plugins, env=env, one_shot=one_shot, on_sync=on_sync, on_upload=on_upload
+        )
+        if host is None:
+            memory._closing.append(plugins.close)
         if watch:
             try:
                 memory.watch()
@@ -171,11 +161,7 @@ class Memory:
         every ``sync.intervalMinutes`` all are compared, and with ``poll`` at short intervals, not
         by the system's notifications. ``sync.watch`` switches it off; :meth:`status` shows how.
         """
-        from commonplace.sync.watcher import Watcher
-
-        watched = partial(watched_paths, self.host, self.settings, self._sources)
-        unwatched = any("watched" not in source.capabilities for source in self._sources)
-        self._service().watch(partial(Watcher, watched, force_polling=poll), unwatched=unwatched)
+        self._assembly.watch(self._service(), poll=poll)
 
     def session_started(self, session_key: str) -> None:
         """Update the index in the background, once for each session, by ``sync.onSessionStart``."""
@@ -234,17 +220,7 @@ class Memory:
         until, notes = end or Deadline.after(SEARCH_SECONDS), [left] if left else []
         rewritten = host.rewrite_query(query, until, notes) if host.listened["query"] else query
         request = steps.request(rewritten, max_results, sources=sources, session_key=session_key)
-        keyword = request.query.keyword
-        whole = self._backends().search_of(
-            request.query,
-            until,
-            update=sync.on_search and bool(keyword.should or keyword.listed),
-            bounded=end is not None,
-            later="" if self._one_shot else "they are being indexed",
-            progress=progress,
-            changed=self._sync_service.changed if self._sync_service else None,
-        )
-        search = seen_by(session_key, whole)
+        search = self._search_of(request.query, until, bounded=end is not None, progress=progress)
         search.update()
         answer = steps.ask(search, request)
         rank = partial(steps.rank, request=request, now=self._clock(), deadline=end or NEVER)
@@ -253,12 +229,32 @@ class Memory:
         result = result.replace(notes=(*result.notes, *notes)) if notes else result
         if host.listened["events"] and (events := host.events) is not None:
             events.searched(query, result)
+        self._follow_up(session_key, answer, result)
+        return result
+
+    def _search_of(
+        self, query: Query, until: Deadline, *, bounded: bool, progress: ProgressCallback | None
+    ) -> Searched:
+        """A search under way for ``query``, as its chat may see it; nothing is asked yet."""
+        wordy = bool(query.keyword.should or query.keyword.listed)
+        search = self._backends().search_of(
+            query,
+            until,
+            update=self.settings.search.sync.on_search and wordy,
+            bounded=bounded,
+            later="" if self._one_shot else "they are being indexed",
+            progress=progress,
+            changed=self._sync_service.changed if self._sync_service else None,
+        )
+        return seen_by(query.session_key, search)
+
+    def _follow_up(self, session_key: str, answer: Answer, result: SearchResult) -> None:
+        """Start the work in the background that a search gives reason for."""
         with suppress(MemoryClosedError):  # closed meanwhile by another thread: the answer holds
             if not self._one_shot and (session_key or result.stale > 0):
                 self._service().searched(session_key, result.stale)
             if 0 < max((arm.lacking for arm in answer.arms), default=0) <= self._background_limit:
                 self._service().embed()
-        return result
 
     def get(self, path: str, *, start: int | None = None, lines: int | None = None) -> NoteText:
         """Return ``lines`` lines of a note from line ``start`` (1-based), or all of it.
@@ -269,13 +265,12 @@ class Memory:
         :class:`~commonplace.errors.NoteNotFoundError`, a file that is not searched
         :class:`~commonplace.errors.PathNotAllowedError`; both name the nearest note.
         """
-        from commonplace.search.citations import read_cited, readable_of
+        from commonplace.search.citations import read_cited
 
         self._check_open()
         check_texts(path=path)
         check_numbers(1, start=start, lines=lines)
-        readable = readable_of(self.settings, self._mounts, self._sources)
-        return read_cited(readable, path, start, lines)
+        return read_cited(self._assembly.readable(), path, start, lines)
 
     def recall(
         self, *, query: str | None = None, budget: int | None = None, session_key: str = ""
@@ -312,7 +307,7 @@ class Memory:
         Raises :class:`~commonplace.errors.UnavailableError` if nothing but such folders is found.
         """
         self._check_open()
-        return documents_of(self._sources)
+        return documents_of(self._assembly.sources)
 
     @property
     def sync_state(self) -> SyncState | None:
@@ -331,7 +326,7 @@ class Memory:
             self.settings,
             self._backends,
             choice=lambda: self._embedding().choice(),
-            notices=(*self.settings.warnings, *self._source_notices, *notices),
+            notices=(*self.settings.warnings, *self._assembly.notices, *notices),
             plugins=self.host.plugins(),
             deep=deep,
             sync_state=self.sync_state,
@@ -354,47 +349,30 @@ class Memory:
     def _service(self) -> SyncService:
         with self._opening:
             self._check_open()
-            if self._sync_service is None:
-                from commonplace.health.state_files import tidy
-
-                self._sync_service = make_sync_service(
-                    *(self.host, self.settings, self._backends, self._embedding().service),
-                    partial(tidy, self.settings, self._clock),
-                    notices=self._source_notices,
-                    listener=self._on_sync,
-                    clock=self._clock,
-                )
+            self._sync_service = self._sync_service or self._assembly.sync_service(
+                backends=self._backends, embedding=self._embedding().service
+            )
             return self._sync_service
 
-    def _backends(self) -> Backend | FallbackMemoryManager:
+    def _backends(self) -> Backends:
         with self._opening:
             self._check_open()
-            if self._backend is None:
-                self._backend = make_backends(
-                    *(self.host, self.settings, self._sources, self._analyser),
-                    lambda: self._embedding().service(),
-                    vectors_expected=may_have_provider(self.settings, self._env),
-                    background_limit=self._background_limit,
-                    clock=self._clock,
-                )
+            self._backend = self._backend or self._assembly.backends(
+                embedding=lambda: self._embedding().service(),
+                background_limit=self._background_limit,
+            )
             return self._backend
 
     def _embedding(self) -> EmbeddingChooser:
         with self._opening:
             self._check_open()
             if self._chooser is None:
-                from commonplace.embedding.choice import EmbeddingChooser
-
-                given = self.host, self.settings, self._env, self._clock, self._on_upload
-                self._chooser = EmbeddingChooser(*given)
+                self._chooser = self._assembly.embedding()
                 self._closing.append(self._chooser.close)
             return self._chooser
 
     def _steps(self) -> Searcher:
         with self._opening:
             self._check_open()
-            if self._searcher is None:
-                given = self.host, self.settings, self._analyser, self._sources, self._clock
-                permit = permit_of(self.settings, self._clock, self._on_upload)
-                self._searcher = make_searcher(*given, permit, self._source_notices, self._mounts)
+            self._searcher = self._searcher or self._assembly.searcher()
             return self._searcher

@@ -6,7 +6,7 @@ from functools import cache
 from itertools import count, takewhile
 from typing import TYPE_CHECKING
 
-from commonplace.plugin import STOP_WORDS, NamedTuple, make_analyser, with_step
+from commonplace.plugin import STOP_WORDS, NamedTuple, with_step
 from commonplace_ranking.patterns import pattern
 
 if TYPE_CHECKING:
@@ -342,4 +342,6 @@ def _successors(lines: dict[int, str], struck: set[int], best: list[int]) -> Ite
 
 @cache
 def _analyser() -> Analyser:
+    from commonplace.plugin import make_analyser  # few searches need one
+
     return make_analyser()

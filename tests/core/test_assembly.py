@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commonplace import ConfigError, PluginUnavailableError, ScopeDeniedError
-from commonplace.assembly import make_backends, make_sources, mounts_of
+from commonplace import PluginUnavailableError, ScopeDeniedError
+from commonplace.assembly import Assembly
 from commonplace.config.defaults import RANKERS
 from commonplace.config.load import load_settings, section_class
 from commonplace.fallback.backend import Backend
@@ -19,7 +19,6 @@ from commonplace.host.host import PluginHost
 from commonplace.model.search import KeywordQuery, Query
 from commonplace.plugin import RankerContext, hookimpl
 from commonplace.resilience.deadline import NEVER
-from commonplace.text.analyse import make_analyser
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,8 +46,7 @@ def make(tmp_path: Path) -> Make:
 
 
 def backends(host: PluginHost, settings: Settings) -> Backend | FallbackMemoryManager:
-    analyser = make_analyser()
-    return make_backends(host, settings, (), analyser, lambda: None, clock=lambda: 0.0)
+    return Assembly(host, settings, clock=lambda: 0.0).backends(embedding=lambda: None)
 
 
 def backend_plugin(store: Callable[[Any], Any], **options: Any) -> ModuleType:
@@ -90,35 +88,6 @@ def test_a_section_that_cannot_be_read_admits_no_chat(host: PluginHost, make: Ma
         backend.search_of(query._replace(session_key="agent:main:x:group:1"), NEVER)
 
 
-def test_a_source_that_is_not_installed_is_a_notice(host: PluginHost, make: Make) -> None:
-    settings = make({"memory": {"search": {"sources": ["memory", "nowhere"]}}})
-    sources, notices = make_sources(host, settings)
-    assert [source.id for source in sources] == ["memory"]
-    assert len(notices) == 1
-    assert notices[0].startswith("source 'nowhere' is not searched: ")
-    assert mounts_of(host, settings, sources) == ()
-
-
-def test_sources_that_no_plugin_has_ever_had_are_an_error(host: PluginHost, make: Make) -> None:
-    """With none of them there would be no documents: all that is indexed would be removed."""
-    settings = make({"memory": {"search": {"sources": ["memroy", "codx"]}}})
-    with pytest.raises(
-        ConfigError, match="no source 'memroy'; there is no source 'codx'"
-    ) as caught:
-        make_sources(host, settings)
-    assert "did you mean 'memory'?" in caught.value.hint
-    assert "did you mean 'codex'?" in caught.value.hint
-
-
-@pytest.mark.parametrize("source", ["memory", "codex"])
-def test_sources_that_are_switched_off_are_no_slip(source: str, make: Make) -> None:
-    host = PluginHost(env={"COMMONPLACE_DISABLE_PLUGINS": f"source.{source}"})
-    settings = make({"memory": {"search": {"sources": [source]}}})
-    sources, (notice,) = make_sources(host, settings)
-    assert sources == ()
-    assert "is switched off by COMMONPLACE_DISABLE_PLUGINS" in notice
-
-
 @pytest.mark.parametrize(
     ("section", "known"),
     [("memory.qmd", True), ("memory.nowhere", False), ("plugins.entries.nowhere.config", False)],
@@ -130,14 +99,6 @@ def test_a_section_is_read_by_its_plugin(host: PluginHost, section: str, known: 
 def clashing(name: str) -> PluginHost:
     """All that is installed, and another distribution that offers ``name``, too."""
     return PluginHost((*installed(), EntryPoint(name, "acme_clash", "acme-clash", "1.0")), env={})
-
-
-def test_a_source_that_two_plugins_offer_costs_the_others_nothing(make: Make) -> None:
-    settings = make({"memory": {"search": {"sources": ["memory", "codex", "claude-code"]}}})
-    sources, (notice,) = make_sources(clashing("source.codex"), settings)
-    assert [source.id for source in sources] == ["memory", "claude-code"]
-    assert "source 'codex' is not searched: source.codex is offered by " in notice
-    assert "COMMONPLACE_DISABLE_PLUGINS=acme-clash" in notice
 
 
 def test_a_chunker_that_two_plugins_offer_stops_indexing_only_where_it_is_used(
@@ -183,7 +144,7 @@ def test_a_backend_that_cannot_say_what_it_mounts_mounts_nothing(
 ) -> None:
     host.register(backend_plugin(failing, mounts=mounts), name="acme")
     settings = make({"memory": {"backend": "acme"}})
-    assert mounts_of(host, settings, ()) == ()
+    assert Assembly(host, settings).mounts() == ()
 
 
 def test_no_chat_may_search_where_it_is_not_known_which_may(host: PluginHost, make: Make) -> None:

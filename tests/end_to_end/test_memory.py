@@ -497,10 +497,10 @@ def test_threads_share_the_parts_that_are_made_at_their_first_use(
     both = threading.Barrier(2)
 
     def met(part: type) -> Callable[..., object]:
-        def make(*given: object) -> object:
+        def make(*given: object, **named: object) -> object:
             with suppress(threading.BrokenBarrierError):
                 both.wait(0.05)  # for the other thread, if that makes one, too
-            return part(*given)
+            return part(*given, **named)
 
         return make
 

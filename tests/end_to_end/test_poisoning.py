@@ -125,7 +125,7 @@ def open_memory(tmp_path: Path, workspace: Path) -> Iterator[Callable[..., Memor
                 "COMMONPLACE_CACHE_DIR": str(tmp_path / "cache"),
             },
         )
-        memory._clock = lambda: NOW
+        memory._clock = memory._assembly._clock = lambda: NOW
         opened.append(memory)
         return memory
 

@@ -168,8 +168,8 @@ def _state_folder(settings: Settings) -> Finding:
 
 
 def _notes(memory: Memory) -> Iterator[Finding]:
-    from commonplace.assembly import make_sources
     from commonplace.host.answers import scanned
+    from commonplace.sources import make_sources
 
     workspace = memory.settings.workspace
     with os.scandir(workspace) as entries:

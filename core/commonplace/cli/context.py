@@ -291,7 +291,7 @@ class Context:
         return memory
 
     def _on_upload(self, upload: Upload, *, yes: bool) -> bool | None:
-        from commonplace.cli.consent import UploadQuestion
+        from commonplace.cli.progress import UploadQuestion
 
         def pause() -> None:
             if self._progress is not None:

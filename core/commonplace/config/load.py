@@ -17,9 +17,7 @@ from commonplace.model.plugins import Group
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from typing import Unpack
 
-    from commonplace.config.resolve import Arguments
     from commonplace.config.search import ExtraPath
     from commonplace.host.discovery import Kind
     from commonplace.host.host import PluginHost
@@ -79,7 +77,7 @@ def load_switches(
     return switch_rules(documents(config, env, Resolution()))
 
 
-def check_opening(workspace: object, agent: object, config: object) -> None:
+def _check_types(workspace: object, agent: object, config: object) -> None:
     """Raise :class:`~commonplace.errors.CallerError` for an argument of a wrong type."""
     path = str | os.PathLike  # type: ignore[type-arg]  # isinstance takes no arguments
     for name, value, types, words in (
@@ -112,16 +110,33 @@ def section_class(host: PluginHost, section: str) -> type | None:
     return None
 
 
-def configured(host: PluginHost, **arguments: Unpack[Arguments]) -> Settings:
-    """The settings of ``arguments``; ``host`` loses what the configuration switches off.
+def configured(
+    host: PluginHost | None,
+    *,
+    workspace: str | os.PathLike[str] | None,
+    agent: str | None,
+    config: str | os.PathLike[str] | Mapping[str, object] | None,
+    env: Mapping[str, str],
+) -> tuple[Settings, PluginHost]:
+    """The settings of ``agent``, and ``host``; ``None`` is a new one for all that is installed.
 
-    Behind a single backend that is switched off stands the default one. Raises what
-    :meth:`commonplace.Memory.open` does.
+    The host loses what the configuration switches off. Behind a single backend that is switched off
+    stands the default one. Raises what :meth:`commonplace.Memory.open` does.
     """
-    asked = load_switches(arguments.get("config"), arguments.get("env") or os.environ)
+    _check_types(workspace, agent, config)
+    if host is None:
+        from commonplace.host.host import PluginHost
+
+        host = PluginHost(cache_dir=paths.cache_dir(env), env=env)
+    asked = load_switches(config, env or os.environ)
     applied = host.restrict(asked)
-    arguments["sections"] = partial(section_class, host)
-    settings = load_settings(**arguments)
+    settings = load_settings(
+        workspace=None if workspace is None else os.fspath(workspace),
+        agent=agent,
+        config=config,
+        env=env,
+        sections=partial(section_class, host),
+    )
     if set(asked) != set(applied):
         from commonplace.config.switches import of_another
 
@@ -135,8 +150,8 @@ def configured(host: PluginHost, **arguments: Unpack[Arguments]) -> Settings:
     check_workspace(settings.workspace)
     (first, *others) = settings.backends
     if others or first in BACKENDS or not host.switched_off("backend", first):
-        return settings
-    return settings.evolve(backends=(first, *BACKENDS))
+        return settings, host
+    return settings.evolve(backends=(first, *BACKENDS)), host
 
 
 def _defaults(

@@ -45,6 +45,7 @@ class EmbeddingChooser:
         self,
         host: PluginHost,
         settings: Settings,
+        *,
         env: Mapping[str, str],
         clock: Callable[[], float] = time.time,
         on_upload: UploadListener | None = None,
@@ -78,7 +79,9 @@ class EmbeddingChooser:
         """A chooser that differs in these search settings alone; its caller closes it."""
         search = self._settings.search.evolve(**changes)
         settings = self._settings.evolve(search=search)
-        return EmbeddingChooser(self._host, settings, self._env, self._clock, self._on_upload)
+        return EmbeddingChooser(
+            self._host, settings, env=self._env, clock=self._clock, on_upload=self._on_upload
+        )
 
     def close(self) -> None:
         """Close what was chosen; closing twice is fine."""

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from commonplace.embedding.choice import EmbeddingChooser
     from commonplace.embedding.guarded import GuardedProvider
     from commonplace.embedding.spaces import SpaceLedger
-    from commonplace.protocols.tools import Embedder, OwnProvider
+    from commonplace.protocols.managers import Embedder, OwnProvider
     from commonplace.resilience.deadline import Deadline
 
 
 class ProviderEmbedder:
-    """See :class:`commonplace.protocols.tools.Embedder`."""
+    """See :class:`commonplace.protocols.managers.Embedder`."""
 
     def __init__(
         self,

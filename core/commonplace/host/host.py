@@ -22,10 +22,9 @@ if TYPE_CHECKING:
     from commonplace.model.plugins import Registration, SwitchRule
     from commonplace.model.receipts import Receipt
     from commonplace.model.search import SearchResult
-    from commonplace.protocols.managers import MemoryManager, Ranker
+    from commonplace.protocols.managers import MemoryManager, Ranker, ToolSet
     from commonplace.protocols.parts import Chunker, Source, Store
     from commonplace.protocols.providers import EmbeddingProvider
-    from commonplace.protocols.tools import ToolSet
     from commonplace.resilience.deadline import Deadline
 
 

@@ -282,7 +282,7 @@ class _Match(NamedTuple):
         return [value for _, value in facts if value not in ("", self.chunk.day)]
 
     def _facts_at(self, starts: Sequence[int]) -> list[_Fact]:
-        from commonplace.text.facts import without_value  # few searches fold
+        from commonplace.text.values import without_value  # few searches fold
 
         lines = [self.chunk.text[start:].partition("\n")[0] for start in starts]
         # A heading, or what ends like one, says nothing without what stands below it.

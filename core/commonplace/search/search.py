@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 
     Parts = tuple[tuple[str, float], ...]
     Absent = Callable[[Where, Deadline, str], Sequence[str]]
-
 SEARCH_SECONDS = 30.0  # how long a search may take, apart from building a first index
 
 
@@ -161,7 +160,7 @@ class Searcher:
         """
         query, where, notes = request.query, request.where, request.notes
         if not (query.keyword.should or query.keyword.listed):
-            from commonplace.search.citations import nothing_to_search_for
+            from commonplace.search.query_notes import nothing_to_search_for
 
             nothing = nothing_to_search_for(query.text, query.keyword, where)
             return Answer(query, notes=(*notes, nothing))
@@ -233,7 +232,7 @@ class Searcher:
         ranked = rank(answer)
         shown = list(filter(freshness.shows, ranked))
         if freshness.hidden and not shown:
-            from commonplace.search.citations import check_seen
+            from commonplace.search.query_notes import check_seen
 
             check_seen(freshness.hidden, request.where, self._sources, ranked)
         passed = above(shown)
@@ -293,6 +292,7 @@ def _further(answer: Answer, request: Request) -> FurtherHits | None:
 def make_searcher(
     host: PluginHost,
     settings: Settings,
+    *,
     analyser: Analyser,
     sources: Sequence[Source],
     clock: Callable[[], float],
@@ -300,7 +300,7 @@ def make_searcher(
     notices: Sequence[str],
     mounts: Callable[[], Iterable[Mount]],
 ) -> Searcher:
-    """A search of ``sources`` as configured; ``notices`` are on missing ones; see ``permit_of``."""
+    """The configured search; ``notices`` are on missing sources, rankers call ``permit``."""
 
     def context_of(id_: str) -> RankerContext:
         config, hybrid = settings.plugin_config(id_), settings.search.query.hybrid
@@ -311,7 +311,7 @@ def make_searcher(
     def absent(where: Where, until: Deadline, chat: str) -> Sequence[str]:
         if notices or not (where.paths or where.tags):  # notes of a missing source are not seen
             return ()
-        from commonplace.search.citations import nothing_passes
+        from commonplace.search.query_notes import nothing_passes
 
         return nothing_passes(where, sources, mounts, until, chat)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from commonplace.errors import CommonplaceError, reason_of
 from commonplace.model.tools import ToolAnswer
 from commonplace.model.tuples import NamedTuple
-from commonplace.protocols.tools import ToolContext
+from commonplace.protocols.managers import ToolContext
 from commonplace.tools.definitions import checked_definition
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from commonplace.embedding.embedder import EmbedderMaker
     from commonplace.host.host import PluginHost
     from commonplace.model.tools import ToolDefinition
-    from commonplace.protocols.tools import (
+    from commonplace.protocols.managers import (
         Embedder,
         ListeningToolSet,
         OwnProvider,

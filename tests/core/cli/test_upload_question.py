@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from commonplace.cli.consent import UploadQuestion
+from commonplace.cli.progress import UploadQuestion
 from commonplace.model.reports import Upload
 
 FOUND = Upload(provider="vendor", host="https://v.test", texts=300, key="VENDOR_KEY")

@@ -35,7 +35,7 @@ def open_memory(tmp_path: Path) -> Iterator[Callable[..., Memory]]:
                 "COMMONPLACE_CACHE_DIR": str(tmp_path / "cache"),
             },
         )
-        memory._clock = lambda: NOON
+        memory._clock = memory._assembly._clock = lambda: NOON
         opened.append(memory)
         return memory
 

@@ -18,8 +18,8 @@ from commonplace.model.documents import RootFailure
 from commonplace.model.plugins import Mount
 from commonplace.model.search import KeywordQuery, Where
 from commonplace.resilience.deadline import NEVER, Deadline
-from commonplace.search import citations
-from commonplace.search.citations import nothing_passes, nothing_to_search_for
+from commonplace.search import query_notes
+from commonplace.search.query_notes import nothing_passes, nothing_to_search_for
 from commonplace.text.query import parse_query
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ def test_only_an_answer_without_hits_is_looked_into(
         looked.append((where, until.remaining()))
         return ()
 
-    monkeypatch.setattr(citations, "nothing_passes", look)
+    monkeypatch.setattr(query_notes, "nothing_passes", look)
     assert memory.search("path:MEMORY.md path:nope disk").hits
     memory.search("zebra")
     assert not looked
@@ -204,7 +204,7 @@ def test_nothing_is_said_where_a_source_is_missing(tmp_path: Path) -> None:
 
 
 def test_a_failing_scan_or_read_leaves_out_what_is_not_known(memory: Memory) -> None:
-    (source,) = memory._sources
+    (source,) = memory._assembly.sources
     assert nothing_passes(NOPE, [source], tuple, NEVER) == BOTH
     for error in (UnavailableError("down"), DeclinedError("not this"), OSError(), ValueError()):
         odd = Odd(source, scan=raises(error))
@@ -215,7 +215,7 @@ def test_a_failing_scan_or_read_leaves_out_what_is_not_known(memory: Memory) -> 
 
 
 def test_no_more_is_read_once_all_tags_are_found(memory: Memory) -> None:
-    (source,) = memory._sources
+    (source,) = memory._assembly.sources
     reads: list[str] = []
     odd = Odd(source, read=lambda: reads.append("read"))
     assert nothing_passes(Where(tags=("home",)), [odd], tuple, NEVER) == ()
@@ -223,14 +223,14 @@ def test_no_more_is_read_once_all_tags_are_found(memory: Memory) -> None:
 
 
 def test_conversations_are_not_read_for_tags(memory: Memory) -> None:
-    (source,) = memory._sources
+    (source,) = memory._assembly.sources
     odd = Odd(source, read=raises(UnavailableError("too long")))
     odd.capabilities = frozenset({"growing"})
     assert nothing_passes(NOPE, [odd], tuple, NEVER) == BOTH
 
 
 def test_nothing_is_looked_at_after_the_deadline(memory: Memory) -> None:
-    (source,) = memory._sources
+    (source,) = memory._assembly.sources
     calls: list[str] = []
     odd = Odd(source, scan=lambda: calls.append("scan"), read=lambda: calls.append("read"))
     assert nothing_passes(NOPE, [odd], tuple, Deadline.after(0)) == ()
@@ -256,7 +256,7 @@ def test_nothing_is_looked_at_after_the_deadline(memory: Memory) -> None:
 
 
 def test_what_hangs_is_given_up(memory: Memory) -> None:
-    (source,) = memory._sources
+    (source,) = memory._assembly.sources
     goes_on = threading.Event()
     for odd, notes in (
         (Odd(source, scan=goes_on.wait), ()),
@@ -285,7 +285,7 @@ def test_files_of_a_backend_of_its_own_are_not_denied(
 ) -> None:
     where = Where(paths=(path,), tags=("nope",))
     notes = () if may_hold else (f"no note is at path:{path}",)
-    assert nothing_passes(where, memory._sources, lambda: [mount], NEVER) == notes
+    assert nothing_passes(where, memory._assembly.sources, lambda: [mount], NEVER) == notes
 
 
 @pytest.mark.parametrize(

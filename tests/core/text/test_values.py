@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from commonplace.text.facts import without_value
+from commonplace.text.values import without_aside, without_value
 
 ONE_FACT = [
     ("The deploy branch is develop", "The deploy branch is trunk"),
@@ -142,3 +142,65 @@ def test_lines_of_one_fact_differ_in_their_value_alone(pair: tuple[str, str]) ->
 def test_lines_that_only_look_alike_are_two_facts(pair: tuple[str, str]) -> None:
     one, other = (without_value(line)[0] for line in pair)
     assert one != other
+
+
+@pytest.mark.parametrize(
+    ("line", "short"),
+    [
+        ("The port is now 8450.", "The port is 8450."),
+        ("The port is 8450 now.", "The port is 8450."),
+        ("The rent is 900 euros a month since May", "The rent is 900 euros a month"),
+        ("Port: 8450 (moved for Caddy)", "Port: 8450"),
+        ("The port is 8444, changed from 8450 as Ann asked", "The port is 8444"),
+        # What says more than since when, or why.
+        ("The port is 8450 on the host 7.", "The port is 8450 on the host 7."),
+        ("The port is 8450 (used by Ann)", "The port is 8450 (used by Ann)"),
+        ("The port is 8450 for now", "The port is 8450 for now"),
+        ("The port is 8450. Since May it is open.", "The port is 8450. Since May it is open."),
+        ("The cellar is cold because it is winter", "The cellar is cold because it is winter"),
+        ("Since May the port is 8450", "Since May the port is 8450"),
+    ],
+)
+def test_since_when_and_why_a_number_holds_is_no_part_of_its_line(line: str, short: str) -> None:
+    assert without_aside(line) == short
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("Log retention is 14 days", "Log retention is 30 days, Priya wanted it for audits"),
+        ("Log retention is 14 days", "Log retention is 30 days since Priya asked"),
+        ("The wifi password is Tulip-77", "The wifi password is Azahar-1950 (changed by Leo)"),
+        ("Deploy day is Thursday", "Deploy day is Tuesday, Sam wants it so"),
+        ("Der Port ist 8080", "Der Port ist 9090, weil Caddy 8080 hat"),
+        ("- On call: Ana Ruiz", "- On call: Bob Lee"),
+        ("- Owner: Ana", "- Owner: Bob."),
+        ("Der Testport ist 8080", "Der Testport ist jetzt 8443"),
+        ("le port de test est 8080", "le port de test est maintenant 8443"),
+        ("el puerto es 8080", "el puerto es ahora 8443"),
+        ("порт стенда 8080", "порт стенда теперь 8443"),
+        ("- 온콜: 민재", "- 온콜: 도현"),
+        ("- 值班：张三", "- 值班：李四"),
+    ],
+)
+def test_lines_that_differ_in_a_value_and_in_what_is_said_of_it_are_one_fact(
+    before: str, after: str
+) -> None:
+    (fact, old), (same, new) = without_value(before), without_value(after)
+    assert fact == same
+    assert old
+    assert new
+    assert old != new
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("- **Maria**: Thanks, John", "- **Maria**: Good night"),
+        ("Maria: Thanks", "Maria: Good night"),
+        ("- Paid: 20 EUR (Leo)", "- Paid: 30 EUR (Mia)"),
+        ("- Dentist is at 9, Leo", "- Dentist is at 10, Mia"),
+    ],
+)
+def test_lines_about_two_people_or_things_are_two_facts(one: str, other: str) -> None:
+    assert without_value(one)[0] != without_value(other)[0]

@@ -33,7 +33,7 @@ def opened(
     query = {"timeZone": zone} if zone else {}
     config = {"memory": {"search": {"query": query}}}
     with Memory.open(workspace=home / "notes", config=config, env=env, host=host) as memory:
-        memory._clock = lambda: now
+        memory._clock = memory._assembly._clock = lambda: now
         yield memory
 
 

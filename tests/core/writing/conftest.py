@@ -45,7 +45,7 @@ def open_memory(tmp_path: Path, workspace: Path) -> Iterator[Callable[..., Memor
                 "agents": {"defaults": {"memorySearch": {"query": {"timeZone": "UTC"}}}},
             },
         )
-        memory._clock = lambda: NOON
+        memory._clock = memory._assembly._clock = lambda: NOON
         opened.append(memory)
         return memory
 

@@ -119,8 +119,8 @@ def _with_days(
                 f"left out; to read the days: `commonplace list {asked}`"
             )
         return found
-    from commonplace.assembly import make_sources
     from commonplace.index.documents import day_from
+    from commonplace.sources import make_sources
 
     source = next(
         one for one in make_sources(memory.host, memory.settings)[0] if one.id == args.source

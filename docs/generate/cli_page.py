@@ -104,9 +104,15 @@ in Thai, leave no note out. `On Tuesday a week ago` is seven days before the las
 days ago` two to seven days back; a quarter or month without a year is that of any year. A day
 counts as much as three words, a week as two, anything longer as half a word. What is of the time,
 or names it, comes first. Notes of a day or a week that is named are shown, too, where they have
-none of the other words, with a score of 0.5 at the most. A question for a time alone (`what
-happened last week?`) shows the notes of its days, the newest first, and behind them those that only
-say its date.
+none of the other words, with a score of 0.5 at the most. Where no note of a longer time has another
+word of the query, three of its notes come behind the best two that have one, and a note says so. A
+question for a time alone (`what happened last week?`) shows the notes of its days, the newest
+first, and behind them those that only say its date.
+
+`Since October`, `until March`, `before May`, `after 3 August` and their like in these languages
+(`seit`, `depuis`, `desde`, `dal`, `с`, `以来`, `以降`, `부터` …) are spans: to today, or up to the
+time. Without a year the last one that has begun is meant; before one that begins within 31 days
+also, unless you ask for what was, from today to it. `From 1 August to 20 September` is one span.
 
 Of days that are yet to come (`tomorrow`, `next week`, `the next 5 days`, `in two weeks`,
 `upcoming`), notes are found that name them: by the date in any form, or, in a log of the week
@@ -128,7 +134,7 @@ each `path:` and `tag:` that no note has.
   whatever scores less, and a note says how many that were.
 - A dated note loses up to a tenth of its score with age (less of one near 1), half of that in
   30 days (`query.hybrid.recency`); notes without a day lose nothing, and none does where a time is
-  named.
+  named. Where the query asks for what was first (`first`, `oldest`, `originally`), the newer lose.
 - What is struck out (`~~…~~`), or says `Status: superseded`, `deprecated` or the like of itself,
   loses three tenths of its score (`query.hybrid.validity`), unless the query asks for what held
   before, quotes, or names a time that is over.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import atanh, sqrt, tanh
 from typing import TYPE_CHECKING
 
-from commonplace.plugin import NamedTuple, with_step, words_of_now
+from commonplace.plugin import NamedTuple, asks_for_earliest, with_step, words_of_now
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -254,7 +254,8 @@ class Recency:
 
     Where the query asks for what holds now, age counts for more: the factor is one of the score
     itself, and the same with ``now`` for the weight and a year for the half-life a second one. It
-    tells the notes of an archive of years apart, the first those of a month.
+    tells the notes of an archive of years apart, the first those of a month. Where it asks for what
+    was first, the age counts from the oldest hit on: the newer lose.
     """
 
     id = "recency"
@@ -274,11 +275,15 @@ class Recency:
         if query.keyword.days:
             note = "no prior: the query names a time"
             return [with_step(hit, self.id, hit.score, note) for hit in hits]
-        present = self._usual[0] > 0 and bool(words_of_now(query.words or query.text))
+        text = query.words or query.text
+        present = self._usual[0] > 0 and bool(words_of_now(text))
+        earliest = not present and asks_for_earliest(text)
         steps = hits[0].explain.steps if hits else ()
         by_rank = any(step.ranker == ReciprocalRank.id for step in steps)
         squeezed = context.kinds == {"bm25"} and not by_rank
         today = int(context.now // _DAY)
+        if earliest:
+            return self._oldest_first(hits, today, squeezed=squeezed)
         known_on, priors = self._known  # as one: threads share it
         if known_on != today:
             priors = {None: _Prior(1.0, 1.0, "no date")}
@@ -292,12 +297,27 @@ class Recency:
             if present and day:
                 score = hit.score * prior.usual * prior.now
                 note += f", x {prior.now:.3f} as the query asks for now"
-            elif squeezed and prior.usual < 1 and 0 < hit.score <= 1:
-                score = tanh(prior.usual * atanh(min(hit.score, _ALMOST_1)))
-                note += " before it was squeezed below 1"
             else:
-                score = hit.score * prior.usual
+                score, squeeze_note = _lowered(hit.score, prior.usual, squeezed=squeezed)
+                note += squeeze_note
             aged.append(with_step(hit, self.id, score, note))
+        return aged
+
+    def _oldest_first(
+        self, hits: Sequence[Candidate], today: int, *, squeezed: bool
+    ) -> list[Candidate]:
+        days = [min(today, days_since_epoch(day)) for hit in hits if (day := hit.chunk.day)]
+        oldest = min(days, default=today)
+        weight, half_life = self._usual
+        aged = []
+        for hit in hits:
+            factor, note = 1.0, "no date"
+            if hit.chunk.day:
+                younger = min(today, days_since_epoch(hit.chunk.day)) - oldest
+                factor = 1 - weight * (1 - 0.5 ** (younger / half_life))
+                note = f"x {factor:.3f}, {younger} days after the oldest, which is asked for"
+            score, squeeze_note = _lowered(hit.score, factor, squeezed=squeezed)
+            aged.append(with_step(hit, self.id, score, note + squeeze_note))
         return aged
 
     def _prior(self, day: str, today: int) -> _Prior:
@@ -307,6 +327,14 @@ class Recency:
             for weight, half_life in (self._usual, self._present)
         )
         return _Prior(usual, now, f"x {usual:.3f}, {age} days")
+
+
+def _lowered(score: float, factor: float, *, squeezed: bool) -> tuple[float, str]:
+    """``score`` times ``factor``, or what it was before it was ``squeezed``; and a note on that."""
+    if squeezed and factor < 1 and 0 < score <= 1:
+        lowered = tanh(factor * atanh(min(score, _ALMOST_1)))
+        return lowered, " before it was squeezed below 1"
+    return score * factor, ""
 
 
 class _Prior(NamedTuple):

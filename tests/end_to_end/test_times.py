@@ -225,3 +225,71 @@ def test_a_month_counts_as_a_word_where_no_note_has_the_others(
     hits = opened("builtin").search("October zylophone").hits
     assert hits[0].day == "2026-10-05"
     assert hits[0].score > hits[-1].score
+
+
+def _month_with_a_topic(tmp_path: Path) -> None:
+    notes = {
+        "2026-03-06": "# 2026-03-06\n\n- Disk full, shop down.\n",
+        "2026-03-12": "# 2026-03-12\n\n- Tomasz on vacation until 20 March.\n",
+        "2026-08-03": "# 2026-08-03\n\n- The export broke.\n",
+        "2026-09-03": "# 2026-09-03\n\n- The login broke.\n",
+        "2026-09-10": "# 2026-09-10\n\n- The cart broke, and the till broke.\n",
+    }
+    replace_logs(tmp_path, notes)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_notes_of_a_month_are_shown_where_one_of_them_says_its_name(
+    opened: Callable[[str], Memory], tmp_path: Path, backend: str
+) -> None:
+    _month_with_a_topic(tmp_path)
+    memory = opened(backend)
+    result = memory.search("what broke in March?", max_results=4)
+    days = [hit.day for hit in result.hits]
+    assert {"2026-03-06", "2026-03-12"} < set(days)
+    assert days[0] not in {"2026-03-06", "2026-03-12"}  # a note that has the word
+    assert [note for note in result.notes if "03-01 to 03-31 has another word" in note]
+    # Where one of them has the word it comes first, and nothing is said of the others.
+    result = memory.search("shop in March")
+    assert result.hits[0].day == "2026-03-06"
+    assert not [note for note in result.notes if "another word" in note]
+
+
+def test_what_is_since_a_time_runs_to_today(opened: Callable[[str], Memory]) -> None:
+    memory = opened("builtin")
+    hits = memory.search("what happened since 16 November?").hits
+    days = [hit.day for hit in hits]
+    assert days == [f"2026-11-{day}" for day in (27, 26, 25, 24, 22, 16)]
+    hits = memory.search("what happened before November?").hits
+    assert [hit.day for hit in hits] == ["2026-10-12", "2026-03-09", "2025-11-26"]
+
+
+def test_a_span_is_no_filter_and_its_numbers_are_no_words(
+    opened: Callable[[str], Memory], tmp_path: Path
+) -> None:
+    notes = {
+        "2026-08-20": "# 2026-08-20\n\n- Rain, 1 and 20.\n",
+        "2026-08-10": "# 2026-08-10\n\n- A bug in the cart.\n",
+        "2026-10-20": "# 2026-10-20\n\n- A bug in the export.\n",
+    }
+    replace_logs(tmp_path, notes)
+    memory = opened("builtin")
+    hits = memory.search("bug between 1 and 20 August").hits
+    assert [hit.day for hit in hits] == ["2026-08-10", "2026-10-20"]
+    hits = memory.search("bug after September").hits
+    assert [hit.day for hit in hits] == ["2026-10-20", "2026-08-10"]
+
+
+def test_where_the_first_is_asked_for_the_oldest_comes_first(
+    opened: Callable[[str], Memory], tmp_path: Path
+) -> None:
+    notes = {
+        f"2026-{month}-05": f"# 2026-{month}-05\n\n- Load test: {month}0 checkouts.\n"
+        for month in ("09", "10", "11")
+    }
+    replace_logs(tmp_path, notes)
+    memory = opened("builtin")
+    for query in ("oldest load test", "load test originally", "ältester load test"):
+        assert memory.search(query).hits[0].day == "2026-09-05", query
+    for query in ("latest load test", "load test"):
+        assert memory.search(query).hits[0].day == "2026-11-05"

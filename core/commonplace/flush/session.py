@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 from contextlib import suppress
 from functools import partial
+from hashlib import sha256
+from operator import index
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from commonplace.dirs import write_whole
 from commonplace.embedding.requests import estimate_tokens
 from commonplace.errors import CallerError, CommonplaceError, reason_of
 from commonplace.flush.machine import (
@@ -19,6 +23,7 @@ from commonplace.flush.machine import (
     Flush,
     FlushDone,
     FlushFailed,
+    FlushMark,
     FlushState,
     Save,
     Saved,
@@ -28,7 +33,6 @@ from commonplace.flush.machine import (
     step,
 )
 from commonplace.flush.plan import flush_plan, parts_of, spoken
-from commonplace.flush.records import FlushRecords
 from commonplace.flush.runner import FlushReport, FlushTools, run_flush
 from commonplace.model.tuples import Record
 from commonplace.resilience.bounded_call import Worker
@@ -40,7 +44,7 @@ from commonplace.writing.notefile import read_note
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from commonplace.flush.machine import Decision, Event, FlushMark, Workspace
+    from commonplace.flush.machine import Decision, Event, Workspace
     from commonplace.flush.runner import Model
     from commonplace.model.receipts import Origin
     from commonplace.model.reports import NoteText
@@ -309,3 +313,70 @@ def _estimated(messages: Sequence[Mapping[str, Any]]) -> int:
         estimate_tokens(json.dumps(dict(message), ensure_ascii=False, default=str))
         for message in messages
     )
+
+
+_FOLDER = os.path.join("memory", "flush")
+"""Below the state folder."""
+
+
+class FlushRecords:
+    """The files of one session, in a private folder below ``state_dir``.
+
+    A mark is one record and replaced whole, so that it is never half saved. What is missing,
+    damaged or of another form counts as a session that was never compacted.
+    """
+
+    def __init__(self, state_dir: str, agent: str, session_key: str) -> None:
+        name = f"{agent}-{sha256(session_key.encode()).hexdigest()[:16]}"
+        self._path = os.path.join(state_dir, _FOLDER, name)
+
+    def load(self) -> FlushMark:
+        """The mark that was saved last."""
+        found = _read(f"{self._path}.json")
+        try:
+            return FlushMark(
+                compactions=index(found["compactions"]),
+                flushed=index(found["flushed"]),
+                flushed_at=float(found["flushedAt"]),
+                owed=tuple(map(index, found["owed"])),
+                base=index(found["base"]),
+            )
+        except (KeyError, TypeError, ValueError):
+            return FlushMark()
+
+    def save(self, mark: FlushMark) -> None:
+        """Save ``mark``, and delete conversations that are owed no more. Raises ``OSError``."""
+        record = {
+            "compactions": mark.compactions,
+            "flushed": mark.flushed,
+            "flushedAt": mark.flushed_at,
+            "owed": list(mark.owed),
+            "base": mark.base,
+        }
+        write_whole(f"{self._path}.json", json.dumps(record) + "\n")
+        for cycle in self._kept_cycles():
+            if cycle < mark.compactions and cycle not in mark.owed:
+                with suppress(OSError):
+                    os.unlink(f"{self._path}.{cycle}.json")
+
+    def keep(self, cycle: int, texts: Sequence[str]) -> None:
+        """Keep the conversation of ``cycle``. Raises ``OSError``."""
+        write_whole(f"{self._path}.{cycle}.json", json.dumps(list(texts)) + "\n")
+
+    def kept(self, cycle: int) -> list[str]:
+        """The conversation of ``cycle``; empty if it is not kept."""
+        found = _read(f"{self._path}.{cycle}.json")
+        return [text for text in found if isinstance(text, str)] if isinstance(found, list) else []
+
+    def _kept_cycles(self) -> list[int]:
+        folder, own = os.path.split(self._path)
+        found = map(re.compile(rf"{re.escape(own)}\.(\d+)\.json").fullmatch, os.listdir(folder))
+        return [int(match[1]) for match in found if match]
+
+
+def _read(path: str) -> Any:
+    try:
+        with open(path, encoding="utf-8") as file:
+            return json.load(file)
+    except (OSError, ValueError, RecursionError):
+        return None

@@ -148,9 +148,8 @@ class IndexedMemoryManager:
         if query.keyword.days:
             from commonplace.index.dated import with_days
 
-            arms = [
-                with_days(arm, self._store, query.keyword, where, limit, deadline) for arm in arms
-            ]
+            asked = self._store, query.keyword, where, limit, deadline
+            arms = [with_days(arm, *asked, alone=len(arms) == 1) for arm in arms]
         if not any(arm.found or (arm.kind == "cosine" and not arm.note) for arm in arms):
             arms += _singly(query.keyword, ask_keywords)
         return tuple(arms)

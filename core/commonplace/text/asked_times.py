@@ -20,7 +20,7 @@ from commonplace.text.query import ParsedQuery
 from commonplace.text.questions import STOP_WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from commonplace.model.search import KeywordQuery
     from commonplace.text.analyse import Analyser
@@ -62,10 +62,9 @@ def read_times(
     is of its days.
     """
     parsed = parsed._replace(words=tuple(map(composed, parsed.words)))
-    found = [times_of(text, today, asked=True) for text in parsed.words]
     times_by_text = [
-        [_with_particle(time, text) for time in _with_days_to_come(times, text)]
-        for times, text in zip(found, parsed.words, strict=True)
+        [_with_particle(time, text) for time in _with_days_to_come(_times_in(text, today), text)]
+        for text in parsed.words
     ]
     days = days_of_times(time for times in times_by_text for time in times)
     if not days:
@@ -78,16 +77,17 @@ def read_times(
             word
             for text, times in texts_and_times
             for time in times
-            for word in text[time.start : time.end].split()
-            if not (time.seen_from_today or word.lower() in STOP_WORDS)
+            for word in _said(time, text, alone=True).split()
+            if word.lower() not in STOP_WORDS
         )
         keyword = analyser.query(parsed._replace(words=(in_notes,) if in_notes else ()))
         return keyword._replace(days=days, listed=True, coming=coming), ()
-    if any(time.seen_from_today for times in times_by_text for time in times):
-        words = tuple(
-            without(text, [time for time in times if time.seen_from_today])
-            for text, times in texts_and_times
-        )
+    if any(
+        _said(time, text) != text[time.start : time.end]
+        for text, times in texts_and_times
+        for time in times
+    ):
+        words = tuple(_as_said(text, times) for text, times in texts_and_times)
         keyword = analyser.query(parsed._replace(words=words))
     # Nothing is missing where a note of the day does not name it.
     others = analyser.query(parsed._replace(words=rest))
@@ -97,6 +97,36 @@ def read_times(
         timed = set()
     keyword = keyword._replace(days=days, beside=beside, timed=frozenset(timed), coming=coming)
     return keyword, (*rest, *parsed.phrases)
+
+
+def _times_in(text: str, today: Callable[[], date]) -> list[Time]:
+    """The times that ``text`` names, those beside "since" and its like as spans."""
+    times = times_of(text, today, asked=True)
+    if not times:
+        return times
+    from commonplace.text.open_spans import may_have_some, open_spans
+
+    if not may_have_some(text):
+        return times
+    past = _PAST.search(text) is not None
+    coming = not past and _COMING.search(text) is not None
+    return open_spans(times, text, today(), past=past, coming=coming)
+
+
+def _said(time: Time, text: str, *, alone: bool = False) -> str:
+    """The words of ``time`` that notes may have; ``alone``: where they are all that is asked."""
+    if time.words is not None and (alone or not time.seen_from_today):
+        return time.words
+    return "" if time.seen_from_today else text[time.start : time.end]
+
+
+def _as_said(text: str, times: Sequence[Time]) -> str:
+    """``text`` with only such words of its ``times`` as notes may have."""
+    for time in sorted(times, key=lambda time: -time.start):
+        said = _said(time, text)  # of two times by the same words, the second finds these gone
+        blank = " " * (time.end - time.start - len(said))
+        text = text[: time.start] + said + blank + text[time.end :]
+    return text
 
 
 # What stands behind a time and says nothing: "지난주에", "先週の会議", "上周的会议", "2025 года".
@@ -151,6 +181,9 @@ def _with_days_to_come(times: list[Time], text: str) -> list[Time]:
     result: list[Time] = []
     asks_for_past = bool(times) and _PAST.search(text) is not None
     for time in times:
+        if time.words is not None:  # a span
+            result.append(time)
+            continue
         words = "-".join(text[time.start : time.end].lower().split())
         if re.fullmatch(IN_SOME_DAYS, words) and (asks_for_past or not _COMING.search(text)):
             continue

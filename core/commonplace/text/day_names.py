@@ -12,15 +12,37 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from commonplace.text.dates import TABLES
-from commonplace.text.day_spans import dates_of, is_yearly
+from commonplace.text.day_spans import dates_of, in_words, is_yearly
 from commonplace.text.day_words import ASIAN_WEEKDAYS, WEEKDAYS
-from commonplace.text.days import AMBIGUOUS, MONTHS, names_pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from commonplace.text.day_spans import Days
 
+# By month, in English, German, French, Spanish, Italian, Portuguese and Russian.
+_MONTHS = """
+january jan januar jänner janvier enero gennaio janeiro январь января январе
+february feb februar février febrero febbraio fevereiro февраль февраля феврале
+march mar märz mars marzo março март марта марте
+april apr avril abril aprile апрель апреля апреле
+may mai mayo maggio maio май мая мае
+june jun juni juin junio giugno junho июнь июня июне
+july jul juli juillet julio luglio julho июль июля июле
+august aug août agosto август августа августе
+september sept sep septembre septiembre settembre setembro сентябрь сентября сентябре
+october oct oktober octobre octubre ottobre outubro октябрь октября октябре
+november nov novembre noviembre novembro ноябрь ноября ноябре
+december dec dezember décembre diciembre dicembre dezembro декабрь декабря декабре
+"""
+MONTHS = {number: names.split() for number, names in enumerate(_MONTHS.strip().split("\n"), 1)}
+"""The names of each month (1..12), in lower case."""
+AMBIGUOUS = {"may", "mar", "mars", "march", "april", "june", "jan", "sep", "sept", "oct", "dec"}
+AMBIGUOUS |= {"mai", "mayo", "julio"}
+"""Names of months that by themselves are other words, too, or names of people."""
+
+NONE = "(?!)"
+"""A pattern that nothing matches."""
 _WEEK = 7
 _HALF_A_YEAR = timedelta(183)
 _YEAR = 8
@@ -194,3 +216,69 @@ def _any_of(names: frozenset[str], weekdays: frozenset[int]) -> re.Pattern[str]:
     marks = "".join(sign for sign, number in ASIAN_WEEKDAYS.items() if number in weekdays)
     asian = [rf"(?:[周週]|星期|礼拜|禮拜)[{marks}]", rf"[{marks}](?:曜|요일)"] if marks else []
     return names_pattern([*names, *words, *asian])
+
+
+_UNSPACED = re.compile("[\u0e00-\u0e7f\u3000-\ud7ff]")
+_LETTER = "[a-z0-9_\u00c0-\u024f\u0400-\u04ff]"
+
+
+def may_have(pattern: str, lowered: str) -> bool:
+    """Whether ``lowered`` may have what ``pattern`` matches: to compile all takes long."""
+    return any(map(lowered.__contains__, _hints(pattern)))
+
+
+@cache
+def _hints(pattern: str) -> frozenset[str]:
+    """Letters of which each match of ``pattern`` has some: those outside of groups, or else any."""
+    # Without escapes, classes of what is no letter, and what may be missing.
+    plain = re.sub(r"\\.|\[\^[^]]*]|\{[^}]*}|[^\W\d_][?*]", " ", pattern)
+    plain = re.sub(r"\[([^]]*)]", lambda letters: f"({' '.join(letters[1])})", plain)
+    depth = 0
+    outside, every = [""], [""]  # runs of letters outside of groups, and all
+    for sign in plain:
+        depth += (sign in "([") - (sign in ")]")
+        for runs, counts in ((outside, depth == 0), (every, True)):
+            if sign.isalpha() and counts:
+                runs[-1] += sign
+            elif runs[-1]:
+                runs.append("")
+    longest = max(outside, key=len)
+    return frozenset([longest] if longest else filter(None, every))
+
+
+@lru_cache(maxsize=128)
+def compiled_spaced(names: tuple[str, ...]) -> re.Pattern[str]:
+    """Where a text has one of ``names`` of scripts with spaces, as the group ``time``."""
+    return re.compile(_spaced(names) or NONE, re.IGNORECASE)
+
+
+@lru_cache(maxsize=128)
+def compiled_unspaced(names: tuple[str, ...]) -> re.Pattern[str]:
+    """Where a text has one of ``names`` of the other scripts, as the group ``time``."""
+    return re.compile(_unspaced(names) or NONE)
+
+
+def names_pattern(names: Iterable[str]) -> re.Pattern[str]:
+    """Where a text has one of ``names``, patterns as those of times that are seen from today."""
+    both = "|".join(filter(None, (_spaced(names), _unspaced(names))))
+    return re.compile(both.replace("?P<time>", "?:"), re.IGNORECASE)
+
+
+def _spaced(names: Iterable[str]) -> str:
+    """The pattern of those of ``names`` whose script has spaces between words; ``""``: of none."""
+    times = "|".join(_patterns(names, unspaced=False))
+    before, behind = rf"(?<!{_LETTER})(?<![./-])", rf"(?:['’]s)?(?!{_LETTER}|/|[.-]\w)"
+    return f"{before}(?P<time>{times}){behind}" if times else ""
+
+
+def _unspaced(names: Iterable[str]) -> str:
+    """The pattern of the other ones of ``names``; ``""``: of none."""
+    times = "|".join(_patterns(names, unspaced=True))
+    return f"(?P<time>{times})" if times else ""
+
+
+def _patterns(names: Iterable[str], *, unspaced: bool) -> Iterator[str]:
+    """The patterns of ``names`` in scripts without spaces, or else of the others."""
+    for name in names:
+        if (_UNSPACED.search(name) is not None) == unspaced:
+            yield in_words(name)

@@ -2,7 +2,7 @@
 
 The second and the third pass of :mod:`commonplace.text.days`, with which alone it is imported:
 :func:`fit_to_words` fits each time of the calendar to the words about it, :func:`fit_together` all
-times to each other. Here are also the quarters of a year by ordinal numbers, for the first pass.
+times to each other.
 """
 
 from __future__ import annotations
@@ -11,18 +11,17 @@ import re
 from calendar import monthrange
 from datetime import date, timedelta
 from functools import cache
-from itertools import islice, permutations
-from typing import TYPE_CHECKING
+from itertools import permutations
 
 from commonplace.model.tuples import NamedTuple
-from commonplace.text.dates import number_of
 from commonplace.text.day_words import BARE_WEEKDAY, WEEKDAYS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 Days = tuple[str, str]
 """First and last day (ISO); without the year, ``-05-07``, where every year will do."""
+
+
+BEGINNING = "0001-01-01"
+"""The first day of what has no other one: "until March"."""
 
 
 def is_yearly(day: str) -> bool:
@@ -46,12 +45,21 @@ class Time(NamedTuple):
     """Where in a text a time is named, and its days.
 
     ``seen_from_today`` says that notes will hardly name it so: "yesterday", and not "3 May".
+    ``words`` are those that notes of its days may have, ``None`` all that it is named by: "May" of
+    "3 to 9 May", as notes of these days have other numbers. Where the time is also seen from today
+    (since March), they are searched for only if nothing else is asked.
     """
 
     start: int
     end: int
     days: Days
     seen_from_today: bool = False
+    words: str | None = None
+
+
+def digitless(text: str) -> str:
+    """``text`` without the words that have digits."""
+    return " ".join(word for word in text.split() if not any(map(str.isdigit, word)))
 
 
 class _Part(NamedTuple):
@@ -120,46 +128,6 @@ _PARTS = (
     _Part(f"(?:{_THIRD}){_WEEK_OF}", f"[の的]?第[三3][周週]目?|-?(?:셋|3){_KOREAN_WEEK}", 15, 21),
     _Part(f"(?:{_LAST}){_WEEK_OF}", f"[の的]?最[后後]一?[周週]|-?마지막-?주{_KOREAN_END}", 25, 31),
 )
-_ORDINALS = """
-first erste erstes ersten premier primer primo primeiro первый первого первом i
-second zweites zweite zweiten deuxième segundo secondo второй второго втором ii
-third drittes dritte dritten troisième tercer terzo terceiro третий третьего третьем iii
-fourth viertes vierte vierten quatrième cuarto quarto четвертый четвёртый четвертого четвёртого
-"""
-_ORDINAL_NUMBERS = {
-    name: number
-    for number, names in enumerate(_ORDINALS.strip().split("\n"), 1)
-    for name in names.split()
-} | dict.fromkeys(
-    ("четвертом", "четвёртом", "iv", "last", "letztes", "letzten", "último", "ultimo", "dernier"), 4
-)
-_OF_QUARTERS = ("quart", "trimest", "кварт", "季度", "四半期", "분기")
-_IN_YEAR = r"(?:19|20)\d\d(?!\d)"
-_OF_YEAR = ",?(?:-(?:of|in|de|del|do|des-jahres))?-"
-_NUMBERED = r"[1-4](?:\.|st|nd|rd|th|er|e|ème|º|°|-?(?:й|го|м))?"
-# A quarter of a year by its number; the last one only of a year. Those of a game, of the moon and
-# of a pregnancy are others; "3四半期連続" is three of them in a row.
-_QUARTER = (
-    r"(?<![\w-])(?:im-)?(?!(?:[1-4]|i+v?)\s+(?!кварт))"
-    rf"(?!(?:last|letzte[ns]|[úu]ltimo|dernier)-(?!\w+{_OF_YEAR}{_IN_YEAR}))"
-    rf"(?P<quarter>{'|'.join(_ORDINAL_NUMBERS)}|{_NUMBERED})-?(?:quarter(?![\w-])|quartals?\b|trimestre\b"
-    rf"|квартал[аеу]?\b)(?:{_OF_YEAR}(?P<of>{_IN_YEAR})|(?!-(?:of|in)-(?:the|an?)-(?!year)"
-    r"|-(?:moon|century|mile)|-(?:de|del|di|da)-(?:la-)?(?:embarazo|grossesse|grav|gest)))"
-    rf"|(?:(?P<in>{_IN_YEAR})-?[年년][の的]?-?)?(?<![前续續十\d第])(?<!年度)(?<!年度の)(?!.四半期)"
-    r"(?:[第제]-?)?(?P<wide>[1-4一二三四])-?"
-    r"(?:季度(?!假|一次)|四半期(?!連続)|분기(?!-?(?:연속|동안|째|만에|마다)))"
-)
-
-
-def quarters_in(text: str) -> Iterator[Time]:
-    """Where ``text`` names a quarter of a year by an ordinal number; "Q3" is found elsewhere."""
-    lowered = text.lower()
-    if not any(map(lowered.__contains__, _OF_QUARTERS)):
-        return
-    for match in islice(_compiled(_QUARTER).finditer(text), _MOST_QUARTERS):
-        name = (match["quarter"] or match["wide"]).lower()
-        number = _ORDINAL_NUMBERS.get(name) or number_of(name[0])
-        yield Time(*match.span(), quarter_days(number, match["of"] or match["in"] or ""))
 
 
 def quarter_days(number: int, year: str) -> Days:
@@ -169,7 +137,6 @@ def quarter_days(number: int, year: str) -> Days:
     return f"{year}-{last_month - 2:02}-01", f"{year}-{last_month:02}-{end}"
 
 
-_MOST_QUARTERS = 8
 _TO = "[-–—]|to|until|till|through|bis|au|al"
 _UNTIL = rf"\s*(?:{_TO}|a)\s*(?:the\s+)?"
 _FROM = r"\b(?:from|between|vom?|zwischen|entre|du|del|dal|desde)\s+(?:the\s+|el\s+|le\s+|dem\s+)?"
@@ -183,7 +150,8 @@ _HINT_WORDS = 5
 
 
 @cache
-def _compiled(pattern: str) -> re.Pattern[str]:
+def compiled(pattern: str) -> re.Pattern[str]:
+    """``pattern``, in words as :func:`in_words` takes them."""
     return re.compile(in_words(pattern), re.IGNORECASE)
 
 
@@ -203,10 +171,10 @@ def _part_about(text: str, start: int, end: int, named_from: int) -> tuple[int, 
     is_asian = text[end : end + 2].strip()[:1] > "\u3000"
     for part, hints in zip(_PARTS, _HINTS, strict=True):
         if any(word.startswith(hints) for word in words_before):
-            before = _compiled(rf"\b(?:{part.before})-(?:d['’])?$")
+            before = compiled(rf"\b(?:{part.before})-(?:d['’])?$")
             if words := before.search(text, first, named_from):
                 return min(start, words.start()), end, part
-        if is_asian and (words := _compiled(part.behind).match(text, end)):
+        if is_asian and (words := compiled(part.behind).match(text, end)):
             return start, words.end(), part
     return None
 
@@ -248,13 +216,16 @@ def fit_to_words(time: Time, text: str) -> Time:
 def _range_of_days(time: Time, text: str) -> Time:
     """A single day, with the days from or to another of its month: "3 to" 9 May, May 3 "to 9"."""
     (day, _), start, end = time.days, time.start, time.end
-    if before := _first_day_before().search(text, max(0, start - _BEFORE), start):
+    before = _first_day_before().search(text, max(0, start - _BEFORE), start)
+    if before and not text[start : start + 3].isalpha():  # in "1 until September 20" it ends a date
         first = _day_of_same_month(day, next(filter(None, before.groups())))
-        widened = time._replace(start=before.start(), days=(first, day))
+        words = digitless(text[start:end])
+        widened = time._replace(start=before.start(), days=(first, day), words=words)
         return widened if "" < first < day else time
     if text[end - 1].isdigit() and (behind := _last_day_behind().match(text, end)):
         last = _day_of_same_month(day, behind[1])
-        widened = time._replace(end=behind.end(), days=(day, last))
+        words = digitless(text[start:end])
+        widened = time._replace(end=behind.end(), days=(day, last), words=words)
         return widened if last > day else time
     return time
 
@@ -320,7 +291,7 @@ _BETWEEN_ONE_DAY = r"[\s,，、（(]*(?:(?:the|den|dem|le|il|el|d[ií]a)\s+)?"
 
 
 def _is_asian_weekday(time: Time, text: str) -> bool:
-    bare = _compiled(rf"[の\s]*(?:{BARE_WEEKDAY})")
+    bare = compiled(rf"[の\s]*(?:{BARE_WEEKDAY})")
     return bare.fullmatch(text, time.start, time.end) is not None
 
 

@@ -162,8 +162,8 @@ _P_ALONE = (
 
 # The last day of that name that has come, today too; the one before today; the next one.
 WEEKDAY_LAST = rf"""
-(?:on|since|this|until|by|from)-{_E}
-(?:am|seit|bis|vo[nm]|{_THIS_G})-{_G}
+(?:on|since|this|until|by|from|before|after)-{_E}
+(?:am|seit|bis|vo[nmr]|nach|ab|{_THIS_G})-{_G}
 (?:depuis|ce|du|jusqu['’]à)-{_F}
 (?:de|el|este|desde-el|hasta-el)-{_S}
 (?:questo|da)-{_I}
@@ -270,7 +270,7 @@ _K = f"({'|'.join(KOREAN_DAYS)})"
 # So many days, weeks, months or years before today: (number, unit).
 AGO = rf"""
 {_N}-(?:of-)?{_U}-ago
-vor-(?:ein-)?{_N}-{_U}
+vor-(?:ein-)?(?!(?:letzt|vorig|vergangen|dies)e[nrms]?-){_N}-{_U}
 il-y-a-{_N}-{_U}
 hace-{_N}-{_U}
 {_N}-{_U}-fa

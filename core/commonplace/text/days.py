@@ -6,7 +6,8 @@ A text is read in four passes:
 2. ``fit_to_words`` in ``day_spans.py`` fits each time of the calendar to the words about it: "mid"
    May, "3 to" 9 May.
 3. ``fit_together`` there fits all times to each other: "on Tuesday last week" is one day.
-4. For a query, ``asked_times.py`` adds days to come: for "on Monday" the next one, too.
+4. For a query, ``open_spans.py`` makes spans of those beside "since" and its like, and
+   ``asked_times.py`` adds days to come: for "on Monday" the next one, too.
 
 ``day_words.py`` has the words, ``dates.py`` the days that those seen from today mean. A day without
 a year is written ``-05-07``; ``is_yearly`` in ``day_spans.py`` tells.
@@ -25,15 +26,23 @@ from string import digits
 from typing import TYPE_CHECKING
 
 from commonplace.text.dates import ALSO_IN_NOTES, QUERY_ONLY, RELATIVE, number_of, seen_from
+from commonplace.text.day_names import (
+    AMBIGUOUS,
+    MONTHS,
+    NONE,
+    compiled_spaced,
+    compiled_unspaced,
+    may_have,
+)
 from commonplace.text.day_spans import (
     PART_OF_YEAR,
     Time,
+    compiled,
     fit_to_words,
     fit_together,
     in_words,
     is_yearly,
     quarter_days,
-    quarters_in,
 )
 from commonplace.text.day_words import BARE_WEEKDAY, WEEKDAYS
 from commonplace.text.questions import STOP_WORDS
@@ -45,25 +54,9 @@ if TYPE_CHECKING:
 
 
 _MAX_TIMES, _MAX_MATCHES = 8, 40  # that a text names; of the calendar, before they are checked
+_MOST_QUARTERS = 8
 _LONGEST = 1_000  # characters of a text in which times seen from today are searched for
 
-# By month, in English, German, French, Spanish, Italian, Portuguese and Russian.
-_MONTHS = """
-january jan januar jänner janvier enero gennaio janeiro январь января январе
-february feb februar février febrero febbraio fevereiro февраль февраля феврале
-march mar märz mars marzo março март марта марте
-april apr avril abril aprile апрель апреля апреле
-may mai mayo maggio maio май мая мае
-june jun juni juin junio giugno junho июнь июня июне
-july jul juli juillet julio luglio julho июль июля июле
-august aug août agosto август августа августе
-september sept sep septembre septiembre settembre setembro сентябрь сентября сентябре
-october oct oktober octobre octubre ottobre outubro октябрь октября октябре
-november nov novembre noviembre novembro ноябрь ноября ноябре
-december dec dezember décembre diciembre dicembre dezembro декабрь декабря декабре
-"""
-MONTHS = {number: names.split() for number, names in enumerate(_MONTHS.strip().split("\n"), 1)}
-"""The names of each month (1..12), in lower case."""
 _NUMBERS = {name: number for number, names in MONTHS.items() for name in names}
 # Thai has no spaces between words, and marks that are no letters: its patterns cannot use "\b".
 _THAI_MONTHS = (
@@ -77,9 +70,6 @@ _THAI = {
 _BUDDHIST = 543
 """Years by which the Buddhist era, which Thailand counts in, is ahead."""
 
-# Also other words or names of people: by themselves they are months only behind _MONTH_BEFORE.
-AMBIGUOUS = {"may", "mar", "mars", "march", "april", "june", "jan", "sep", "sept", "oct", "dec"}
-AMBIGUOUS |= {"mai", "mayo", "julio"}
 _WITHIN = (
     "in|during|since|until|early|late|mid|im|en|em|nel|début|fin|mi|depuis|avant|desde|hasta"
     "|anfang|mitte|ende|seit|bis|ab|в"
@@ -88,7 +78,17 @@ _MONTH_BEFORE = (
     rf"(?P<before>{_WITHIN}|of|by|last|this|next|mois\s+de"
     r"|(?:principios|comienzos|inicios|mediados|fines|finales|final|fin)\s+de)"
 )
+# Beside these, in queries: words that may open a span, see ``open_spans.py``.
+_OPENING = (
+    r"before|after|till|from|between|through|and|to|vor|nach|und|jusqu['’]en|après|à|a|antes\s+de"
+    r"|de(?=\s+\w+\s+[àa]\s)|después\s+de|até|depois\s+de|após|fino\s+a|prima\s+di|dopo|da|с|по|до|после"
+)
+_ASKED_MONTH_BEFORE = _MONTH_BEFORE.replace("(?P<before>", f"(?P<before>{_OPENING}|")
 _YEAR_BEFORE = in_words(f"in|during|im-jahre?|en|em|nel|в|{PART_OF_YEAR}")
+_OPENING_A_YEAR = (
+    r"since|until|till|before|after|seit|bis|vor|nach|ab|depuis|jusqu['’]en|avant|après|desde|hasta"
+    r"|antes\s+de|después\s+de|até|depois\s+de|após|dal|fino\s+al|prima\s+del|dopo\s+il"
+)
 # What may stand before "3 may" where that is a day.
 _ON = re.compile(
     r"\b(?:on|of|since|until|till|by|before|after|from|am|vom|bis|seit|le|du|au|el|del|al|il)\s+$",
@@ -96,6 +96,17 @@ _ON = re.compile(
 )
 _FIRST_NAMES = {"may", "mai", "mar", "april", "june", "jan", "august", "julio", "juli", "avril"}
 _OTHER_WORDS = {"may", "march", "mars", "sept"}
+_NO_MONTH = {"this", "last", "next", "en"} | {
+    "before",
+    "after",
+    "from",
+    "and",
+    "to",
+    "à",
+    "a",
+    "da",
+}
+"""Between such a word and another one "may" is a verb."""
 _NEXT_WORD = re.compile(r"\s+([^\W\d_]\w*)")
 
 # "hier" is "yesterday" in French, and "here" in German.
@@ -133,7 +144,9 @@ def _times_of_calendar(text: str, today: Callable[[], date], *, asked: bool) -> 
     lowered = text.lower()
     months = tuple(name for name in (*_NUMBERS, *_THAI) if not asked or name in lowered)
     years = not asked or "19" in lowered or "20" in lowered
-    pattern = _calendar_pattern(months, years=years, asian=not (asked and text.isascii()))
+    pattern = _calendar_pattern(
+        months, years=years, asian=not (asked and text.isascii()), asked=asked
+    )
     for match in islice(pattern.finditer(text), _MAX_MATCHES):
         if days := _days_of_match(match):
             yield Time(*match.span(), _in_year(match, days, today))
@@ -193,17 +206,17 @@ def _times_seen_from(today: Callable[[], date], text: str, *, asked: bool) -> It
     # The names in one query are few. Other texts are many: for these all are compiled, once.
     names = RELATIVE
     if asked:
-        names = tuple(name for name in RELATIVE + QUERY_ONLY if _may_have(name, lowered))
-    patterns = [_compiled_spaced(names)] if names else []
+        names = tuple(name for name in RELATIVE + QUERY_ONLY if may_have(name, lowered))
+    patterns = [compiled_spaced(names)] if names else []
     if names and not text.isascii():
-        patterns.append(_compiled_unspaced(names))
+        patterns.append(compiled_unspaced(names))
     for match in (match for pattern in patterns for match in pattern.finditer(text)):
         words = match["time"].lower()
         if words == "hier" and _GERMAN.search(lowered):
             continue
         if words in _SURNAMES and match["time"][0].isupper():
             continue
-        possible = [name for name in names if _may_have(name, words)]
+        possible = [name for name in names if may_have(name, words)]
         if days := seen_from(today(), words, possible):
             first, last = days
             if words.startswith(_SINCE_A_DAY) or _SINCE.search(text, 0, match.start()):
@@ -247,7 +260,7 @@ def _is_month(match: re.Match[str], groups: dict[str, str]) -> bool:
         if groups.get("day"):
             is_day = groups.get("nth") or _ON.search(match.string, 0, match.start())
             return bool(is_day) or match[0][:1].isalpha()
-        return before not in {"this", "last", "next", "en"}
+        return before not in _NO_MONTH
     is_name = month.lower() in _FIRST_NAMES and month[0].isupper() and after[:1].isupper()
     return not is_name or bool(groups.get("day")) or re.fullmatch(_WITHIN, before) is not None
 
@@ -267,25 +280,26 @@ _NO_HAN_MONTH = rf"(?<![\d{_HAN}十〇零百千万几幾数數个個历曆暦])(
 _NOT_BEHIND_HAN_MONTH = (
     f"(?!初?[{_HAN}十廿]|[间間余餘ぶ前后後天花河雨病半兔党黨]|革命|[怀懷]胎|に[一1]|さん)"
 )
-_NONE = "(?!)"
-"""A pattern that nothing matches."""
 
 
 @lru_cache(maxsize=128)
-def _calendar_pattern(months: tuple[str, ...], *, years: bool, asian: bool) -> re.Pattern[str]:
+def _calendar_pattern(
+    months: tuple[str, ...], *, years: bool, asian: bool, asked: bool
+) -> re.Pattern[str]:
     """Times of the calendar in a text that names these ``months``: to compile all takes long.
 
-    ``years`` says whether it may name a year, ``asian`` a time in a script of Asia.
+    ``years`` says whether it may name a year, ``asian`` a time in a script of Asia, ``asked``
+    whether the text is a query.
     The group ``before`` is a word before a month, ``nth`` the end of an ordinal number. ``year``,
     ``quarter``, ``month`` and ``day`` have a number behind their names.
     """
 
     def named(names: Iterable[str]) -> str:
         longest_first = "|".join(sorted(names, key=len, reverse=True))
-        return rf"(?P<month{{0}}>{longest_first or _NONE})\b\.?"
+        return rf"(?P<month{{0}}>{longest_first or NONE})\b\.?"
 
-    thai = "|".join(re.escape(name) for name in months if name in _THAI) or _NONE
-    thai_in_full = "|".join(name for name in months if name in _THAI_MONTHS) or _NONE
+    thai = "|".join(re.escape(name) for name in months if name in _THAI) or NONE
+    thai_in_full = "|".join(name for name in months if name in _THAI_MONTHS) or NONE
     names = frozenset(_NUMBERS.keys() & months)
     name, unambiguous_name = named(names), named(names - AMBIGUOUS)
     year, day = r"(?P<year{0}>(?:19|20)\d\d)(?!\d)", r"(?P<day{0}>\d\d?)(?!\d)"
@@ -294,13 +308,14 @@ def _calendar_pattern(months: tuple[str, ...], *, years: bool, asian: bool) -> r
     han_month, han_day = f"(?P<month{{0}}>{_HAN_MONTH})", f"(?P<day{{0}}>{_HAN_DAY})"
     nth, of = r"(?P<nth>st|nd|rd|th|er|\.)", r"(?:\s+(?:of|de|del))?"
     thai_year = r"\s*(?:พ\.?ศ\.?|ค\.?ศ\.?|ปี)?\s*(?P<year{0}>(?:19|20|25)\d\d)(?!\d)"
+    before = _ASKED_MONTH_BEFORE if asked else _MONTH_BEFORE
     dayless = r"(?!\s+\d\d?(?!\d))"
     forms: tuple[str, ...] = (
         rf"(?<!\d){year}-{month}(?:-{day})?(?![\d-])",
         rf"(?<![\w.])(?:d[ií]a\s+)?{day}{nth}?{of}\s+{name}(?:,?{of}\s+{year})?",
         rf"\b{name}\s+{day}(?:st|nd|rd|th)?(?:,?\s+{year})?",
         rf"\b{name},?{of}\s+{year}",
-        rf"\b{_MONTH_BEFORE}[\s-]+{name}{dayless}(?:,?{of}\s+{year})?",
+        rf"\b{before}[\s-]+{name}{dayless}(?:,?{of}\s+{year})?",
         rf"\b{unambiguous_name}",
         rf"(?<![\w./-]){year}/{month}/{day}(?![\w/-])",
         rf"(?<![\w.]){day}\.\s?{month}\.\s?{year}(?![\w-]|\.\d)",
@@ -316,6 +331,9 @@ def _calendar_pattern(months: tuple[str, ...], *, years: bool, asian: bool) -> r
             rf"\b(?:{_YEAR_BEFORE})[\s-]+{year}{steps}",
             rf"(?<!\d){year}\s*(?:[年년](?!\s*\d)|год[ау]?\b)",
         )
+    if years and asked:
+        # Nor is "bis 2000 Euro".
+        forms += (rf"\b(?:{_OPENING_A_YEAR})\s+{year}{steps}(?!\s+(?-i:[A-ZÄÖÜ]))",)
     if asian:
         forms += (
             rf"(?<!\d){year}\s*[年년]\s*{month}\s*[月월](?:\s*{day}\s*[日号號일])?",
@@ -331,70 +349,49 @@ def _calendar_pattern(months: tuple[str, ...], *, years: bool, asian: bool) -> r
     return re.compile(numbered, re.IGNORECASE)
 
 
-_UNSPACED = re.compile("[\u0e00-\u0e7f\u3000-\ud7ff]")
 _SINCE_A_DAY = ("since ", "seit ", "depuis ", "desde ", "da ", "с ")
 _SINCE = re.compile(r"\b(?:since|seit|depuis|desde)\s+$", re.IGNORECASE)
 _A_MONTH = timedelta(31)
 """Notes, too, name what is longer as it is seen from their day: "the trip last year"."""
 
-_LETTER = "[a-z0-9_\u00c0-\u024f\u0400-\u04ff]"
+
+_ORDINALS = """
+first erste erstes ersten premier primer primo primeiro первый первого первом i
+second zweites zweite zweiten deuxième segundo secondo второй второго втором ii
+third drittes dritte dritten troisième tercer terzo terceiro третий третьего третьем iii
+fourth viertes vierte vierten quatrième cuarto quarto четвертый четвёртый четвертого четвёртого
+"""
+_ORDINAL_NUMBERS = {
+    name: number
+    for number, names in enumerate(_ORDINALS.strip().split("\n"), 1)
+    for name in names.split()
+} | dict.fromkeys(
+    ("четвертом", "четвёртом", "iv", "last", "letztes", "letzten", "último", "ultimo", "dernier"), 4
+)
+_OF_QUARTERS = ("quart", "trimest", "кварт", "季度", "四半期", "분기")
+_IN_YEAR = r"(?:19|20)\d\d(?!\d)"
+_OF_YEAR = ",?(?:-(?:of|in|de|del|do|des-jahres))?-"
+_NUMBERED = r"[1-4](?:\.|st|nd|rd|th|er|e|ème|º|°|-?(?:й|го|м))?"
+# A quarter of a year by its number; the last one only of a year. Those of a game, of the moon and
+# of a pregnancy are others; "3四半期連続" is three of them in a row.
+_QUARTER = (
+    r"(?<![\w-])(?:im-)?(?!(?:[1-4]|i+v?)\s+(?!кварт))"
+    rf"(?!(?:last|letzte[ns]|[úu]ltimo|dernier)-(?!\w+{_OF_YEAR}{_IN_YEAR}))"
+    rf"(?P<quarter>{'|'.join(_ORDINAL_NUMBERS)}|{_NUMBERED})-?(?:quarter(?![\w-])|quartals?\b|trimestre\b"
+    rf"|квартал[аеу]?\b)(?:{_OF_YEAR}(?P<of>{_IN_YEAR})|(?!-(?:of|in)-(?:the|an?)-(?!year)"
+    r"|-(?:moon|century|mile)|-(?:de|del|di|da)-(?:la-)?(?:embarazo|grossesse|grav|gest)))"
+    rf"|(?:(?P<in>{_IN_YEAR})-?[年년][の的]?-?)?(?<![前续續十\d第])(?<!年度)(?<!年度の)(?!.四半期)"
+    r"(?:[第제]-?)?(?P<wide>[1-4一二三四])-?"
+    r"(?:季度(?!假|一次)|四半期(?!連続)|분기(?!-?(?:연속|동안|째|만에|마다)))"
+)
 
 
-def _may_have(pattern: str, lowered: str) -> bool:
-    """Whether ``lowered`` may have what ``pattern`` matches: to compile all takes long."""
-    return any(map(lowered.__contains__, _hints(pattern)))
-
-
-@cache
-def _hints(pattern: str) -> frozenset[str]:
-    """Letters of which each match of ``pattern`` has some: those outside of groups, or else any."""
-    # Without escapes, classes of what is no letter, and what may be missing.
-    plain = re.sub(r"\\.|\[\^[^]]*]|\{[^}]*}|[^\W\d_][?*]", " ", pattern)
-    plain = re.sub(r"\[([^]]*)]", lambda letters: f"({' '.join(letters[1])})", plain)
-    depth = 0
-    outside, every = [""], [""]  # runs of letters outside of groups, and all
-    for sign in plain:
-        depth += (sign in "([") - (sign in ")]")
-        for runs, counts in ((outside, depth == 0), (every, True)):
-            if sign.isalpha() and counts:
-                runs[-1] += sign
-            elif runs[-1]:
-                runs.append("")
-    longest = max(outside, key=len)
-    return frozenset([longest] if longest else filter(None, every))
-
-
-@lru_cache(maxsize=128)
-def _compiled_spaced(names: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile(_spaced(names) or _NONE, re.IGNORECASE)
-
-
-@lru_cache(maxsize=128)
-def _compiled_unspaced(names: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile(_unspaced(names) or _NONE)
-
-
-def names_pattern(names: Iterable[str]) -> re.Pattern[str]:
-    """Where a text has one of ``names``, patterns as those of times that are seen from today."""
-    both = "|".join(filter(None, (_spaced(names), _unspaced(names))))
-    return re.compile(both.replace("?P<time>", "?:"), re.IGNORECASE)
-
-
-def _spaced(names: Iterable[str]) -> str:
-    """The pattern of those of ``names`` whose script has spaces between words; ``""``: of none."""
-    times = "|".join(_patterns(names, unspaced=False))
-    before, behind = rf"(?<!{_LETTER})(?<![./-])", rf"(?:['’]s)?(?!{_LETTER}|/|[.-]\w)"
-    return f"{before}(?P<time>{times}){behind}" if times else ""
-
-
-def _unspaced(names: Iterable[str]) -> str:
-    """The pattern of the other ones of ``names``; ``""``: of none."""
-    times = "|".join(_patterns(names, unspaced=True))
-    return f"(?P<time>{times})" if times else ""
-
-
-def _patterns(names: Iterable[str], *, unspaced: bool) -> Iterator[str]:
-    """The patterns of ``names`` in scripts without spaces, or else of the others."""
-    for name in names:
-        if (_UNSPACED.search(name) is not None) == unspaced:
-            yield in_words(name)
+def quarters_in(text: str) -> Iterator[Time]:
+    """Where ``text`` names a quarter of a year by an ordinal number; "Q3" is found elsewhere."""
+    lowered = text.lower()
+    if not any(map(lowered.__contains__, _OF_QUARTERS)):
+        return
+    for match in islice(compiled(_QUARTER).finditer(text), _MOST_QUARTERS):
+        name = (match["quarter"] or match["wide"]).lower()
+        number = _ORDINAL_NUMBERS.get(name) or number_of(name[0])
+        yield Time(*match.span(), quarter_days(number, match["of"] or match["in"] or ""))

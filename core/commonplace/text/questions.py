@@ -171,6 +171,51 @@ def words_of_now(text: str) -> list[str]:
     return now_words + [phrase for phrase in _NOW_PHRASES if phrase in lowered]
 
 
+_EARLIEST_LISTED = """
+first oldest earliest original originally initial initially erste erstes ersten erster älteste
+ältesten ältester ursprünglich ursprüngliche ursprünglichen anfangs première premier originalement
+initialement primera primero originalmente inicialmente prima primo originariamente inizialmente
+primeira primeiro первый первая первое первого изначально сначала
+"""
+_EARLIEST = frozenset(_EARLIEST_LISTED.split())
+_EARLIEST_PHRASES = (
+    *(
+        "最早",
+        "第一次",
+        "最初",
+        "起初",
+        "当初",
+        "初めて",
+        "처음",
+        "최초",
+        "plus ancien",
+        "más antigu",
+    ),
+    *("più vecchi", "più antic", "mais antig"),
+)
+_NOT_EARLIEST = (
+    "first name",
+    "first aid",
+    "first of all",
+    "prima di",
+    "prima del",
+    "at first sight",
+)
+
+
+def asks_for_earliest(text: str) -> bool:
+    """Whether a query asks for what was first: "the first load test", "originally".
+
+    As :func:`words_of_now`, of short texts only.
+    """
+    if len(text) > _LONGEST_QUESTION:
+        return False
+    lowered = text.lower()
+    words = [word.strip(_MARKS_BESIDE) for word in lowered.split()]
+    has_one = not _EARLIEST.isdisjoint(words) or any(map(lowered.__contains__, _EARLIEST_PHRASES))
+    return has_one and not any(map(lowered.__contains__, _NOT_EARLIEST))
+
+
 _SEVERAL_LISTED = """
 all every each list total sum altogether history first oldest earliest longest shortest highest
 lowest largest smallest average alle allen jede jeder jedes insgesamt erste ersten erster erstes
@@ -193,7 +238,8 @@ def asks_for_several(text: str) -> bool:
     """
     lowered = text.lower()
     words = [word.strip(_MARKS_BESIDE) for word in lowered.split()]
-    return not _SEVERAL.isdisjoint(words) or any(map(lowered.__contains__, _SEVERAL_PHRASES))
+    has_one = not _SEVERAL.isdisjoint(words) or any(map(lowered.__contains__, _SEVERAL_PHRASES))
+    return has_one or asks_for_earliest(text)
 
 
 _SOME = "two|three|four|five|six|seven|eight|nine|ten|twelve"

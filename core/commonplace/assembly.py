@@ -199,7 +199,7 @@ def watched_paths(
     host: PluginHost, settings: Settings, sources: Sequence[Source]
 ) -> tuple[WatchedPath, ...]:
     """Where changes of documents show, as far as sources and the chain's backends can tell."""
-    from commonplace.host.events import logger
+    from commonplace.host.failures import logger
     from commonplace.model.documents import WatchedPath
 
     found: list[WatchedPath] = []
@@ -283,7 +283,7 @@ def _permits(host: PluginHost, settings: Settings) -> Iterator[Callable[[Query],
 
 def _changed(host: PluginHost, backend: str, reason: str | None) -> None:
     """Log that a backend fails or works again, once each, and call the hooks for it."""
-    from commonplace.host.events import logger
+    from commonplace.host.failures import logger
 
     events = host.events
     if reason is None:

@@ -7,6 +7,8 @@ backend answers, and the documents of a source stay as they were indexed.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
 from math import isfinite
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal, TypeGuard
@@ -18,19 +20,19 @@ from commonplace.errors import (
     counted,
     reason_of,
 )
-from commonplace.host.failures import document_fault, hit_fault, scan_fault
-from commonplace.model.documents import Document, DocumentRef, RootFailure, ScanReport, is_day
+from commonplace.host.failures import document_fault, failed_scan, hit_fault, log_once, scan_fault
+from commonplace.model.documents import Document, DocumentRef, ScanReport, is_day
 from commonplace.model.reports import Embedding, SyncReport
 from commonplace.model.search import Arm, Candidate, Explanation, Found, Step, StoredChunk
 from commonplace.resilience.deadline import Deadline
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from commonplace.host.host import PluginHost
     from commonplace.protocols.contexts import RankContext, RankerContext
     from commonplace.protocols.managers import Ranker
-    from commonplace.protocols.parts import PartialSource, Source
+    from commonplace.protocols.parts import Source
     from commonplace.resilience.bounded_call import Worker
 
     ContextOf = Callable[[str], RankerContext]
@@ -44,6 +46,10 @@ _ROUNDING = 1e-9
 _path_of = attrgetter("path")
 
 _KINDS = frozenset({"bm25", "cosine", "rank", "opaque"})
+_LOOK_UPS: tuple[tuple[str, type], ...] = (
+    *(("holders", int), ("tokens_beginning", int)),
+    ("vectors", bytes),
+)
 _STAGES = ("fuse", "adjust", "select")
 
 
@@ -186,31 +192,13 @@ def scanned(source: Source, label: str = "") -> ScanReport:
 
 def checked_scan(report: object) -> ScanReport:
     """``report`` if a scan may return that; else raises ``CommonplaceError`` with its fault."""
-    if _is_scan(report):
+    if is_scan(report):
         return report
     raise CommonplaceError(scan_fault(report))
 
 
-def failed_scan(source: str, label: str, error: BaseException) -> ScanReport:
-    """The report of a source whose scan raised ``error``: all of it is a root that failed."""
-    reason = reason_of(error) if isinstance(error, CommonplaceError) else _words(error)
-    note = f"{label} failed: {reason}"
-    log_once(f"source {source}", note)
-    return ScanReport((), (), failed_roots=(RootFailure("", note, source, source_failed=True),))
-
-
-def scanned_paths(source: PartialSource, paths: Collection[str]) -> ScanReport | None:
-    """What ``source`` finds at ``paths``; ``None`` where it cannot tell, or fails."""
-    try:
-        report: object = source.scan_paths(paths)
-    except BaseException as error:  # noqa: BLE001 - a scan follows, which reports its failure
-        note = f"the source {source.id!r} failed to scan single paths: {_words(error)}"
-        log_once(f"paths of {source.id}", note)
-        return None
-    return report if _is_scan(report) else None
-
-
-def _is_scan(report: Any) -> TypeGuard[ScanReport]:
+def is_scan(report: Any) -> TypeGuard[ScanReport]:
+    """Whether it is a report as a scan may return it."""
     # Every search looks at its whole workspace: no call of our own for each document.
     return (
         type(report) is ScanReport
@@ -285,6 +273,29 @@ def checked_arms(given: object, backend: str) -> tuple[Arm, ...]:
             if fault := _fault_of(item):
                 raise _wrong(backend, fault)
     return tuple(map(_within, given))
+
+
+def guarded_look_ups(arm: Arm, look_up: Callable[..., Mapping[Any, Any]]) -> dict[str, Any]:
+    """The look-ups of ``arm`` as calls of ``look_up``, which is given each of them.
+
+    After it, ``look_up`` is given the kind of its values, and what to look up.
+    """
+    reads = [(name, kind, getattr(arm, name)) for name, kind in _LOOK_UPS]
+    return {name: partial(look_up, read, kind) for name, kind, read in reads if read is not None}
+
+
+def checked_look_up(given: object, kind: type, backend: str) -> Mapping[Any, Any]:
+    """``given``, if it maps tokens or ids of chunks to values of ``kind``, as look-ups must.
+
+    Raises :class:`~commonplace.errors.UnavailableError` for anything else.
+    """
+    if not isinstance(given, Mapping):
+        raise _wrong(backend, f"a {type(given).__name__} where it looks something up")
+    for key, value in given.items():
+        if not (isinstance(key, (int, str)) and isinstance(value, kind)):
+            pair = f"a {type(value).__name__} by a {type(key).__name__}"
+            raise _wrong(backend, f"{pair} where it looks something up")
+    return given
 
 
 def _fault_of(item: Any) -> str:
@@ -386,15 +397,3 @@ def _words(error: BaseException) -> str:
     from commonplace.resilience.bounded_call import failure_of  # imports threading
 
     return failure_of(error)
-
-
-_LOGGED: set[str] = set()
-
-
-def log_once(part: str, note: str) -> None:
-    """Log the first failure of a part alone: later ones may say the same in other words."""
-    if part not in _LOGGED:
-        from commonplace.host.events import logger
-
-        _LOGGED.add(part)
-        logger().warning(note)

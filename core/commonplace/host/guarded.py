@@ -16,8 +16,8 @@ from commonplace.errors import (
     UnavailableError,
     reason_of,
 )
-from commonplace.host.border import checked_scan, failed_scan, is_document, log_once, read_of
-from commonplace.host.failures import document_fault, kind_of
+from commonplace.host.border import checked_scan, is_document, read_of
+from commonplace.host.failures import document_fault, failed_scan, kind_of, log_once
 from commonplace.model.chunks import Chunk
 from commonplace.model.documents import Finding, RootFailure, Segment, SpaceInfo, StoreHealth
 from commonplace.model.plugins import Mount, Probe
@@ -41,12 +41,12 @@ if TYPE_CHECKING:
         Source,
         WatchedSource,
     )
+    from commonplace.resilience.deadline import GuardedCaller
 
 T = TypeVar("T")
 
 CALL_SECONDS = 20.0
 """How long a scan, the reading of a document and its chunking may take, each."""
-
 
 PROBE_SECONDS = 5.0
 """How long a part may take to say whether it can work here."""
@@ -376,3 +376,25 @@ def _checked_part(part: Any, expected: type, name: object) -> Any:
     if type(part) is not expected or type(name) is not str:
         raise TypeError(f"it gave its health with a {type(part).__name__}")
     return part
+
+
+def health_of(guard: GuardedCaller, report: Callable[[], ManagerHealth]) -> ManagerHealth:
+    """The health for searching of the backend that ``guard`` calls, by its own ``report``.
+
+    ``report`` raises :class:`~commonplace.errors.CommonplaceError` where the backend fails.
+    """
+    if (failure := guard.failure("search")) is not None and failure.retry_in:
+        return ManagerHealth(available=False, reason=failure.reason)
+    try:
+        health = report()
+    except CommonplaceError as error:
+        return ManagerHealth(available=False, reason=reason_of(error))
+    store = health.store
+    if health.available and store is not None and not store.documents:
+        # With an empty index it can answer only if that can be filled.
+        if (failure := guard.failure("sync")) is not None:
+            return health._replace(available=False, reason=failure.reason)
+        if not store.writable:
+            reason = f"the index of {guard.id} is empty and cannot be written"
+            return health._replace(available=False, reason=reason)
+    return health

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from commonplace.host.border import scanned_paths
+from commonplace.host.border import is_scan
+from commonplace.host.failures import log_once
 from commonplace.index.planning import idle_report, plan_changes, scan_of
 from commonplace.index.syncing import QUICK_BYTES
 from commonplace.model.tuples import NamedTuple
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from commonplace.index.planning import Compared, Plan, SourceScan
     from commonplace.index.syncing import IndexSync, SyncOptions
+    from commonplace.model.documents import ScanReport
     from commonplace.model.reports import SyncReport
     from commonplace.protocols.parts import LookupStore, PartialSource
 
@@ -118,3 +120,16 @@ class PartialSync(NamedTuple):
             fingerprint = self.compared.fingerprints[source.id]
             scans.append(scan_of(source, report, fingerprint, eager=eager))
         return scans
+
+
+def scanned_paths(source: PartialSource, paths: Collection[str]) -> ScanReport | None:
+    """What ``source`` finds at ``paths``; ``None`` where it cannot tell, or fails."""
+    try:
+        report: object = source.scan_paths(paths)
+    except BaseException as error:  # noqa: BLE001 - a scan follows, which reports its failure
+        from commonplace.resilience.bounded_call import failure_of  # imports threading
+
+        note = f"the source {source.id!r} failed to scan single paths: {failure_of(error)}"
+        log_once(f"paths of {source.id}", note)
+        return None
+    return report if is_scan(report) else None

@@ -12,8 +12,13 @@ import pytest
 
 from commonplace.errors import PluginUnavailableError, UnavailableError
 from commonplace.fallback.backend import Backend
-from commonplace.host.border import scanned_paths
-from commonplace.host.guarded import GuardedChunker, GuardedSource, answer_of, checked_health
+from commonplace.host.guarded import (
+    GuardedChunker,
+    GuardedSource,
+    answer_of,
+    checked_health,
+)
+from commonplace.index.partial import scanned_paths
 from commonplace.model.chunks import Chunk
 from commonplace.model.documents import (
     Document,

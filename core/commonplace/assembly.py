@@ -17,6 +17,7 @@ from commonplace.errors import (
 from commonplace.fallback.backend import Backend
 from commonplace.host.border import foreign_label
 from commonplace.host.registry import RegistryEntry
+from commonplace.model.plugins import STORE_ABILITIES
 from commonplace.protocols.contexts import (
     Arms,
     ChunkerContext,
@@ -311,6 +312,18 @@ def _manager_context(
     )
 
 
+def _check_abilities(backend: str, abilities: frozenset[str], registered: frozenset[str]) -> None:
+    """Log what a store declares that no store has, and what its registration says otherwise."""
+    unknown = abilities - STORE_ABILITIES
+    differing = registered ^ abilities if registered else frozenset[str]()
+    for words, problem in ((unknown, "is unknown"), (differing, "is not registered as declared")):
+        if words:
+            from commonplace.host.failures import log_once
+
+            names = ", ".join(sorted(words))
+            log_once(f"{problem} {backend}", f"store {backend!r}: the capability {names} {problem}")
+
+
 def make_manager(
     host: PluginHost,
     settings: Settings,
@@ -362,6 +375,7 @@ def make_manager(
     chunker = make_chunker(own)  # before the store, which nothing would close if this fails
     given = StoreContext(settings.index_path, settings.agent, config, settings.cache_dir)
     store = registration.factory(given)
+    _check_abilities(backend, store.capabilities, registration.capabilities)
     here = {source.id for source in sources}
     missing = (MissingSource(id_) for id_ in settings.search.sources if id_ not in here)
     return IndexedMemoryManager(

@@ -167,7 +167,7 @@ class SimpleStore:
     implements :meth:`put_documents`, and :meth:`moment`, in which all reads see one state.
     """
 
-    capabilities: frozenset[str] = frozenset({"keyword", "phrases", "append"})
+    capabilities = frozenset(("keyword", "phrases", "append", "counts", "term_counts"))
     notices: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, *, lease: Lease | None = None, location: str = "") -> None:

@@ -28,7 +28,7 @@ from commonplace.plugin import (
     Ranker,
     RankerContext,
     StoredChunk,
-    rank,
+    run_rankers,
     unit,
     with_step,
 )
@@ -112,10 +112,10 @@ def main() -> int:
     host = PluginHost(entry_points=[])
     host.register(plugin, name="ranking")
     host.register(optional, name="optional")
-    from commonplace.search.search import candidates_of
+    from commonplace.search.ranking import candidates_of
 
     united = candidates_of(lists)
-    scored = rank(united, [host.ranker("weighted").factory(RankerContext())], context)
+    scored = run_rankers(united, [host.ranker("weighted").factory(RankerContext())], context)
     print(f"{CANDIDATES} candidates, {DIMS} dimensions, CPU time of the fastest of {RUNS} runs")
     print(f"{'ranker':16} {'ms':>7} {'x nothing':>10}")
     slow = []

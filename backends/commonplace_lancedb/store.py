@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from attrs import evolve
 
 from commonplace.plugin import (
-    NEVER,
     IndexUnavailableError,
     KeywordMatches,
     Lease,
@@ -17,6 +16,7 @@ from commonplace.plugin import (
     SpaceInfo,
     check_numbers,
     check_units,
+    current_deadline,
 )
 from commonplace_lancedb import keyword, maintenance, reading
 from commonplace_lancedb.database import Database
@@ -202,7 +202,7 @@ class LanceStore:
         with self._reading() as (head, snapshot):
             if snapshot is None or head.live is None:
                 return dict.fromkeys(tokens, 0)
-            return keyword.holders_of(snapshot, head.live, tokens, NEVER)
+            return keyword.holders_of(snapshot, head.live, tokens, current_deadline())
 
     def spaces(self) -> tuple[SpaceInfo, ...]:
         """The spaces of the namespace, and what they cover of the live build."""

@@ -6,7 +6,7 @@ import time
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from commonplace.plugin import KeywordMatches, StoreHealth, weighing
+from commonplace.plugin import KeywordMatches, StoreHealth, current_deadline, weighing
 from commonplace_sqlite import rows, schema
 from commonplace_sqlite.connection import size_of
 from commonplace_sqlite.database import Database
@@ -172,14 +172,14 @@ class SqliteStore:
         """How many chunks of the live build hold each of ``tokens``."""
         from commonplace_sqlite.keyword import holders_of
 
-        with self._live() as found:
+        with self._live(current_deadline()) as found:
             return dict.fromkeys(tokens, 0) if found is None else holders_of(*found, tokens)
 
     def tokens_beginning(self, text: str, limit: int) -> Mapping[str, int]:
         """Up to ``limit`` tokens of the live build that begin with ``text``, counted."""
         from commonplace_sqlite.lookups import tokens_beginning
 
-        with self._live() as found:
+        with self._live(current_deadline()) as found:
             return {} if found is None else tokens_beginning(*found, text, limit)
 
     def spaces(self) -> tuple[SpaceInfo, ...]:
@@ -231,7 +231,7 @@ class SqliteStore:
         """The vectors of ``ids`` in the live build."""
         from commonplace_sqlite.vectors.slabs import vectors_of
 
-        with self._live() as found:
+        with self._live(current_deadline()) as found:
             return {} if found is None else vectors_of(found[0], found[1].id, space, ids)
 
     def health(self, *, deep: bool = False, counts: bool = True) -> StoreHealth:

@@ -13,6 +13,7 @@ from commonplace.errors import PluginConflictError, PluginUnavailableError
 from commonplace.fallback.backend import Backend
 from commonplace.host.answers import foreign_label
 from commonplace.host.registry import RegistryEntry
+from commonplace.model.plugins import STORE_ABILITIES
 from commonplace.protocols.contexts import Arms, ChunkerContext, ManagerContext, StoreContext
 from commonplace.search.search import make_searcher
 from commonplace.sources import make_source, make_sources
@@ -184,6 +185,7 @@ class Assembly:
         config = settings.section_values.get(f"memory.{backend}")
         given = StoreContext(settings.index_path, settings.agent, config, settings.cache_dir)
         store = registration.factory(given)
+        _check_abilities(backend, store.capabilities, registration.capabilities)
         here = {source.id for source in self.sources}
         missing = (MissingSource(id_) for id_ in settings.search.sources if id_ not in here)
         return IndexedMemoryManager(
@@ -250,7 +252,7 @@ class Assembly:
 
     def _watched_paths(self) -> tuple[WatchedPath, ...]:
         """Where changes of documents show, as far as sources and the chain's backends can tell."""
-        from commonplace.host.events import logger
+        from commonplace.host.failures import logger
         from commonplace.model.documents import WatchedPath
 
         found: list[WatchedPath] = []
@@ -354,7 +356,7 @@ def _analyser_of(settings: Settings) -> Analyser:
 
 def _changed(host: PluginHost, backend: str, reason: str | None) -> None:
     """Log that a backend fails or works again, once each, and call the hooks for it."""
-    from commonplace.host.events import logger
+    from commonplace.host.failures import logger
 
     events = host.events
     if reason is None:
@@ -365,3 +367,15 @@ def _changed(host: PluginHost, backend: str, reason: str | None) -> None:
         logger().warning("backend %s fails: %s", backend, reason)
         if events is not None:
             events.degraded(backend, reason)
+
+
+def _check_abilities(backend: str, abilities: frozenset[str], registered: frozenset[str]) -> None:
+    """Log what a store declares that no store has, and what its registration says otherwise."""
+    unknown = abilities - STORE_ABILITIES
+    differing = registered ^ abilities if registered else frozenset[str]()
+    for words, problem in ((unknown, "is unknown"), (differing, "is not registered as declared")):
+        if words:
+            from commonplace.host.failures import log_once
+
+            names = ", ".join(sorted(words))
+            log_once(f"{problem} {backend}", f"store {backend!r}: the capability {names} {problem}")

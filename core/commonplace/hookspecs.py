@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from commonplace.errors import PluginConflictError, PluginUnavailableError
-from commonplace.model.plugins import Credentials, Group, Registration, hookspec, is_id
+from commonplace.model.plugins import (
+    STORE_ABILITIES,
+    Credentials,
+    Group,
+    Registration,
+    hookspec,
+    is_id,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -207,8 +214,7 @@ MEMBERS: Mapping[str, tuple[str, ...]] = {
 }
 """What an object needs to count as a part of each kind.
 
-Names instead of the protocols themselves: a search would pay for importing those.
-"""
+Names instead of the protocols themselves: a search would pay for importing those."""
 
 
 class Registrar:
@@ -251,6 +257,8 @@ class BackendRegistrar(Registrar):
         self, id_: str, factory: Callable[[StoreContext], Store], **parts: Unpack[Parts]
     ) -> None:
         """Register a store of chunks; core indexes, analyses and ranks for it."""
+        if unknown := frozenset(parts.get("capabilities", ())) - STORE_ABILITIES:
+            raise ValueError(f"no store has the capability {', '.join(map(repr, sorted(unknown)))}")
         self._add("store", id_, factory, parts)
 
     def manager(

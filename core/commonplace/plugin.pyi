@@ -231,10 +231,10 @@ from commonplace.resilience.lock import Holder as Holder
 from commonplace.resilience.lock import Lease as Lease
 from commonplace.resilience.lock import waited_for as waited_for
 from commonplace.search.presenting import make_snippet as make_snippet
-from commonplace.search.relevance import RelevanceJudge as RelevanceJudge
-from commonplace.search.relevance import RelevanceRanker as RelevanceRanker
-from commonplace.search.search import rank as rank
-from commonplace.search.search import with_step as with_step
+from commonplace.search.ranking import RelevanceJudge as RelevanceJudge
+from commonplace.search.ranking import RelevanceRanker as RelevanceRanker
+from commonplace.search.ranking import run_rankers as run_rankers
+from commonplace.search.ranking import with_step as with_step
 from commonplace.sync.queue import SyncRequest as SyncRequest
 from commonplace.sync.queue import SyncWorker as SyncWorker
 from commonplace.text.analyse import Analyser as Analyser

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import pytest
 
-from commonplace.search.search import with_step
+from commonplace.search.ranking import with_step
 from commonplace.testing import RankerConformance
 from commonplace_ranking.fusion import unit_score
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from commonplace import Memory, MemoryTools
-from commonplace.host.answers import failed_scan
+from commonplace.host.failures import failed_scan
 from commonplace.model.documents import RootFailure
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from itertools import product
 from math import inf, isfinite, nan
 from typing import TYPE_CHECKING, Any, get_args
@@ -58,8 +57,8 @@ def searched(arms: Sequence[Arm], fusion: Ranker, profile: str) -> SearchResult:
     request = searcher.request("tea", limit=20)
     search = Backend("odd", lambda: odd).search_of(request.query, NEVER)
     answer = searcher.ask(search, request)
-    rank = partial(searcher.rank, request=request, now=1_793_491_200.0)
-    chosen = searcher.choose(rank, answer, request, search.freshness, min_score=0.0)
+    now = 1_793_491_200.0
+    chosen = searcher.choose(answer, request, search.freshness, min_score=0.0, now=now)
     return searcher.present(chosen, answer, request, search, NEVER)
 
 

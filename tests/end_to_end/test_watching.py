@@ -72,7 +72,7 @@ class Watched:
         search = self.memory._backends().search_of(request.query, NEVER)
         answer = steps.ask(search, request)
         ranked = steps.rank(answer, request, now=0.0)
-        return {hit.chunk.path for hit in ranked} == set(paths)
+        return {hit.chunk.path for hit in ranked.candidates} == set(paths)
 
     def settled(self) -> bool:
         """Whether it has synced for what the watcher reports first, and has nothing to do."""

@@ -17,7 +17,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("core", "backends", "providers", "plugins")
 
-SEARCH_FILES = 31
+SEARCH_FILES = 32
 SEARCH_FRAMES = 12
 SYNC_FILES = 38
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from attrs import field, frozen
 
 from commonplace.errors import UnavailableError, counted
-from commonplace.host.events import logger
+from commonplace.host.failures import logger
 from commonplace.model.reports import Upload
 from commonplace.resilience.json_file import read_json, update_json
 

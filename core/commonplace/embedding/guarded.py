@@ -136,7 +136,7 @@ class CheckedProvider:
         try:
             self.provider.close()
         except BaseException as error:  # noqa: BLE001 - whatever a plugin raises is its own failure
-            from commonplace.host.events import logger
+            from commonplace.host.failures import logger
 
             failure_of(error)
             logger().warning("%s could not be closed: %s", self._label, type(error).__name__)

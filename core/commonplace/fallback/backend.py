@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from _thread import allocate_lock  # threading takes a millisecond to import
 from functools import partial
-from typing import TYPE_CHECKING, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from commonplace.errors import (
     CommonplaceError,
@@ -16,12 +16,11 @@ from commonplace.errors import (
     UnavailableError,
     reason_of,
 )
-from commonplace.host.answers import checked_arms, checked_report, make_worker
+from commonplace.host.answers import checked_arms, checked_report, guarded_look_ups, make_worker
 from commonplace.index.rescoring import with_finite_scores
 from commonplace.index.syncing import Freshness, freshen, maintain_unasked
 from commonplace.model.reports import BackendState
 from commonplace.model.tuples import NamedTuple
-from commonplace.protocols.contexts import ManagerHealth
 from commonplace.resilience.deadline import NEVER, Deadline, GuardedCaller
 
 if TYPE_CHECKING:
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
 
     from commonplace.model.reports import ProgressCallback, SyncReport
     from commonplace.model.search import Arm, Fallback, Query, Where
+    from commonplace.protocols.contexts import ManagerHealth
     from commonplace.protocols.managers import LookingManager, MaintainOptions, MemoryManager
     from commonplace.resilience.bounded_call import Worker
     from commonplace.resilience.breaker import CircuitBreaker
@@ -138,6 +138,16 @@ class Backend:
                     raise
                 raise self._mistake(error) from error
 
+    def look_up(
+        self, deadline: Deadline, read: Callable[..., object], kind: type, *given: object
+    ) -> Mapping[Any, Any]:
+        """What ``read`` has for ``given``, values of ``kind``; see :meth:`call`."""
+        from commonplace.host.backends import checked_look_up  # few searches look something up
+
+        deadline.check("the search")
+        checked = partial(checked_look_up, kind=kind, backend=self.label)
+        return self.call("search", lambda _: checked(read(*given)), deadline)
+
     def probe(self, ask: Callable[[MemoryManager], T], deadline: Deadline) -> T:
         """As :meth:`call`, without counting the outcome."""
         try:
@@ -193,25 +203,13 @@ class Backend:
 
         Nothing is counted for or against the backend.
         """
-        failure = self.guard.failure("search")
-        if failure is not None and failure.retry_in:
-            return ManagerHealth(available=False, reason=failure.reason)
-        from commonplace.host.backends import checked_health  # no search needs it
+        from commonplace.host.backends import checked_health, health_of  # no search needs them
 
-        deadline = NEVER if deep else Deadline.after(BACKEND_PROBE_SECONDS)
-        try:
-            health = self.probe(lambda manager: checked_health(manager.health(deep=deep)), deadline)
-        except CommonplaceError as error:
-            return ManagerHealth(available=False, reason=reason_of(error))
-        store = health.store
-        if health.available and store is not None and not store.documents:
-            # With an empty index it can answer only if that can be filled.
-            if (failure := self.guard.failure("sync")) is not None:
-                return health._replace(available=False, reason=failure.reason)
-            if not store.writable:
-                reason = f"the index of {self.id} is empty and cannot be written"
-                return health._replace(available=False, reason=reason)
-        return health
+        until = NEVER if deep else Deadline.after(BACKEND_PROBE_SECONDS)
+        report = partial(
+            self.probe, lambda manager: checked_health(manager.health(deep=deep)), until
+        )
+        return health_of(self.guard, report)
 
     def status(self, *, deep: bool = False) -> BackendsStatus:
         """The state and health of this backend, the only one."""
@@ -264,7 +262,7 @@ class Backend:
                 else:
                     manager.close()
             except BaseException as error:  # noqa: BLE001 - the others are closed all the same
-                from commonplace.host.events import logger
+                from commonplace.host.failures import logger
                 from commonplace.resilience.bounded_call import failure_of
 
                 logger().warning("%s could not be closed: %s", self.label, failure_of(error))
@@ -369,7 +367,7 @@ class BackendSearch:
                 raise self.update_error
             # No note may have the quoted words: raises where none has any other word either.
             self.ask(query._replace(keyword=query.keyword._replace(must=())), where=where, limit=1)
-        return _with_finite_scores(arms)
+        return self._guarded(arms, until)
 
     def ask_again(
         self, query: Query, *, where: Where, limit: int, deadline: Deadline | None = None
@@ -385,8 +383,14 @@ class BackendSearch:
             arms = manager.search(query, where=where, limit=limit, deadline=until)
             return checked_arms(arms, self._backend.label)
 
-        return _with_finite_scores(self._backend.call("search", ask, until))
+        return self._guarded(self._backend.call("search", ask, until), until)
 
-
-def _with_finite_scores(arms: Sequence[Arm]) -> tuple[Arm, ...]:
-    return tuple([arm._replace(found=with_finite_scores(arm.found)) for arm in arms])
+    def _guarded(self, arms: Sequence[Arm], until: Deadline) -> tuple[Arm, ...]:
+        """``arms``, whose look-ups are calls of the backend that end by ``until``, as this did."""
+        look_up = partial(self._backend.look_up, until)
+        return tuple(
+            [
+                arm._replace(found=with_finite_scores(arm.found), **guarded_look_ups(arm, look_up))
+                for arm in arms
+            ]
+        )

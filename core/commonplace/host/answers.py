@@ -11,6 +11,7 @@ kind of part would be two more. What else is asked of parts stands by its kind, 
 
 from __future__ import annotations
 
+from functools import partial
 from math import isfinite
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal, TypeGuard
@@ -22,14 +23,21 @@ from commonplace.errors import (
     counted,
     reason_of,
 )
-from commonplace.host.failures import document_fault, hit_fault, scan_fault, words_of
-from commonplace.model.documents import Document, DocumentRef, RootFailure, ScanReport, is_day
+from commonplace.host.failures import (
+    document_fault,
+    failed_scan,
+    hit_fault,
+    log_once,
+    scan_fault,
+    words_of,
+)
+from commonplace.model.documents import Document, DocumentRef, ScanReport, is_day
 from commonplace.model.reports import Embedding, SyncReport
 from commonplace.model.search import Arm, Candidate, Explanation, Found, Step, StoredChunk
 from commonplace.resilience.deadline import Deadline
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from commonplace.host.host import PluginHost
     from commonplace.protocols.contexts import RankContext, RankerContext
@@ -48,6 +56,10 @@ _ROUNDING = 1e-9
 _path_of = attrgetter("path")
 
 _KINDS = frozenset({"bm25", "cosine", "rank", "opaque"})
+_LOOK_UPS: tuple[tuple[str, type], ...] = (
+    *(("holders", int), ("tokens_beginning", int)),
+    ("vectors", bytes),
+)
 _STAGES = ("fuse", "adjust", "select")
 
 
@@ -69,18 +81,6 @@ def foreign_label(host: PluginHost, kind: str, id_: str) -> str:
         )
     except CommonplaceError:  # reported where the part is asked for
         return ""
-
-
-_LOGGED: set[str] = set()
-
-
-def log_once(part: str, note: str) -> None:
-    """Log the first failure of a part alone: later ones may say the same in other words."""
-    if part not in _LOGGED:
-        from commonplace.host.events import logger
-
-        _LOGGED.add(part)
-        logger().warning(note)
 
 
 # --- rankers --------------------------------------------------------------------------------------
@@ -271,14 +271,6 @@ def checked_scan(report: object) -> ScanReport:
     raise CommonplaceError(scan_fault(report))
 
 
-def failed_scan(source: str, label: str, error: BaseException) -> ScanReport:
-    """The report of a source whose scan raised ``error``: all of it is a root that failed."""
-    reason = reason_of(error) if isinstance(error, CommonplaceError) else words_of(error)
-    note = f"{label} failed: {reason}"
-    log_once(f"source {source}", note)
-    return ScanReport((), (), failed_roots=(RootFailure("", note, source, source_failed=True),))
-
-
 def is_scan(report: Any) -> TypeGuard[ScanReport]:
     """Whether a scan of a source may return it."""
     # Every search looks at its whole workspace: no call of our own for each document.
@@ -358,6 +350,15 @@ def checked_arms(given: object, backend: str) -> tuple[Arm, ...]:
             if fault := _fault_of(item):
                 raise _wrong(backend, fault)
     return tuple(map(_within, given))
+
+
+def guarded_look_ups(arm: Arm, look_up: Callable[..., Mapping[Any, Any]]) -> dict[str, Any]:
+    """The look-ups of ``arm`` as calls of ``look_up``, which is given each of them.
+
+    After it, ``look_up`` is given the kind of its values, and what to look up.
+    """
+    reads = [(name, kind, getattr(arm, name)) for name, kind in _LOOK_UPS]
+    return {name: partial(look_up, read, kind) for name, kind, read in reads if read is not None}
 
 
 def _fault_of(item: Any) -> str:

@@ -5,10 +5,17 @@ What backends answer in a search or a sync is checked in ``answers.py``.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from commonplace.errors import CommonplaceError, PluginUnavailableError, ScopeDeniedError
-from commonplace.host.answers import log_once
+from commonplace.errors import (
+    CommonplaceError,
+    PluginUnavailableError,
+    ScopeDeniedError,
+    UnavailableError,
+    reason_of,
+)
+from commonplace.host.failures import log_once
 from commonplace.model.documents import Finding, SpaceInfo, StoreHealth
 from commonplace.model.plugins import Mount, Probe
 from commonplace.protocols.contexts import ManagerHealth
@@ -22,6 +29,7 @@ if TYPE_CHECKING:
     from commonplace.host.host import PluginHost
     from commonplace.model.search import Query
     from commonplace.protocols.contexts import ManagerContext
+    from commonplace.resilience.deadline import GuardedCaller
 
 PROBE_SECONDS = 5.0
 """How long a part may take to say whether it can work here."""
@@ -127,3 +135,39 @@ def refuse_chats(section: str, reason: str, query: Query) -> None:
             f"which chats may search is not known: {section} cannot be read, for {reason}",
             hint=f"fix that plugin (commonplace plugins), or remove {section}",
         )
+
+
+def checked_look_up(given: object, kind: type, backend: str) -> Mapping[Any, Any]:
+    """``given``, if it maps tokens or ids of chunks to values of ``kind``, as look-ups must.
+
+    Raises :class:`~commonplace.errors.UnavailableError` for anything else.
+    """
+    if not isinstance(given, Mapping):
+        raise UnavailableError(f"{backend} answered with a {type(given).__name__} for a look-up")
+    for key, value in given.items():
+        if not (isinstance(key, (int, str)) and isinstance(value, kind)):
+            pair = f"a {type(value).__name__} by a {type(key).__name__}"
+            raise UnavailableError(f"{backend} answered with {pair} for a look-up")
+    return given
+
+
+def health_of(guard: GuardedCaller, report: Callable[[], ManagerHealth]) -> ManagerHealth:
+    """The health for searching of the backend that ``guard`` calls, by its own ``report``.
+
+    ``report`` raises :class:`~commonplace.errors.CommonplaceError` where the backend fails.
+    """
+    if (failure := guard.failure("search")) is not None and failure.retry_in:
+        return ManagerHealth(available=False, reason=failure.reason)
+    try:
+        health = report()
+    except CommonplaceError as error:
+        return ManagerHealth(available=False, reason=reason_of(error))
+    store = health.store
+    if health.available and store is not None and not store.documents:
+        # With an empty index it can answer only if that can be filled.
+        if (failure := guard.failure("sync")) is not None:
+            return health._replace(available=False, reason=failure.reason)
+        if not store.writable:
+            reason = f"the index of {guard.id} is empty and cannot be written"
+            return health._replace(available=False, reason=reason)
+    return health

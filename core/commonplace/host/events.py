@@ -14,14 +14,13 @@ from pluggy import PluginManager
 
 from commonplace.hookspecs import Hooks
 from commonplace.host.discovery import CALLED
-from commonplace.host.failures import Failure, answer_fault, attempt
+from commonplace.host.failures import Failure, answer_fault, attempt, logger
 from commonplace.model.plugins import GROUP, hookimpl
 from commonplace.resilience.bounded_call import Worker, start_failure
 from commonplace.resilience.deadline import INFINITY, NEVER, Deadline
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Mapping
-    from logging import Logger
 
     from commonplace.host.discovery import Catalogue, EntryPoint
     from commonplace.host.registry import Registry
@@ -43,16 +42,6 @@ _WRAPPED: ContextVar[Callable[[], SearchResult] | None] = ContextVar("wrapped", 
 
 _DELIVERING: ContextVar[EventBus | None] = ContextVar("delivering", default=None)
 """The bus whose listeners are called, for all that they call, on any thread."""
-
-
-def logger() -> Logger:
-    """The logger ``commonplace``; the program decides where it goes, not Python's last resort."""
-    import logging
-
-    log = logging.getLogger("commonplace")
-    if not log.handlers:
-        log.addHandler(logging.NullHandler())
-    return log
 
 
 class Listeners:

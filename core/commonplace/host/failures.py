@@ -8,14 +8,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from commonplace.errors import DeadlineExceededError, PluginUnavailableError, how_to_install
+from commonplace.errors import (
+    CommonplaceError,
+    DeadlineExceededError,
+    PluginUnavailableError,
+    how_to_install,
+    reason_of,
+)
 from commonplace.host.switches import canonical
 from commonplace.model.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from logging import Logger
 
     from commonplace.host.discovery import EntryPoint
+    from commonplace.model.documents import ScanReport
 
 
 R = TypeVar("R")
@@ -135,6 +143,37 @@ def _extra_with(library: str, distribution: str) -> str:
         if extra and canonical(name) == canonical(library):
             return value.strip(" ()").split()[0].strip("'\"")
     return ""
+
+
+def logger() -> Logger:
+    """The logger ``commonplace``; the program decides where it goes, not Python's last resort."""
+    import logging
+
+    log = logging.getLogger("commonplace")
+    if not log.handlers:
+        log.addHandler(logging.NullHandler())
+    return log
+
+
+_LOGGED: set[str] = set()
+
+
+def log_once(part: str, note: str) -> None:
+    """Log the first failure of a part alone: later ones may say the same in other words."""
+    if part not in _LOGGED:
+        _LOGGED.add(part)
+        logger().warning(note)
+
+
+def failed_scan(source: str, label: str, error: BaseException) -> ScanReport:
+    """The report of a source whose scan raised ``error``: all of it is a root that failed."""
+    from commonplace.model.documents import RootFailure, ScanReport
+    from commonplace.resilience.bounded_call import failure_of
+
+    reason = reason_of(error) if isinstance(error, CommonplaceError) else failure_of(error)
+    note = f"{label} failed: {reason}"
+    log_once(f"source {source}", note)
+    return ScanReport((), (), failed_roots=(RootFailure("", note, source, source_failed=True),))
 
 
 def scan_fault(report: Any) -> str:

@@ -15,15 +15,8 @@ from commonplace.errors import (
     UnavailableError,
     reason_of,
 )
-from commonplace.host.answers import (
-    checked_scan,
-    failed_scan,
-    is_document,
-    is_scan,
-    log_once,
-    read_of,
-)
-from commonplace.host.failures import document_fault, kind_of
+from commonplace.host.answers import checked_scan, is_document, is_scan, read_of
+from commonplace.host.failures import document_fault, failed_scan, kind_of, log_once
 from commonplace.model.chunks import Chunk
 from commonplace.model.documents import RootFailure, Segment
 from commonplace.resilience.bounded_call import Worker, failure_of

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from commonplace.model.documents import Build
+    from commonplace.model.search import KeywordMatches
     from commonplace.protocols.parts import Chunker, Source, Store
     from commonplace.text.analyse import Analyser
 
@@ -105,6 +106,19 @@ def can_answer(build: Build, identity: str) -> bool:
     return theirs == identity or (
         same_workspace(theirs, identity) and same_tokenizer(theirs, identity)
     )
+
+
+def as_declared(matches: KeywordMatches, abilities: frozenset[str]) -> KeywordMatches:
+    """``matches`` of a store with what it declares: what it does not is checked by no law.
+
+    A list of hits is as good as a tuple.
+    """
+    if "term_counts" not in abilities and matches.terms:
+        matches = matches._replace(terms=())
+    if "counts" not in abilities and matches.holders is not None:
+        matches = matches._replace(holders=None, terms=())
+    found: object = matches.found
+    return matches if type(found) is tuple else matches._replace(found=tuple(matches.found))
 
 
 def same_workspace(one: str, other: str) -> bool:

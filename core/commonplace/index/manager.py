@@ -15,7 +15,7 @@ from commonplace.errors import (
     UnavailableError,
     reason_of,
 )
-from commonplace.index.builds import build_identity, can_answer, live_build
+from commonplace.index.builds import as_declared, build_identity, can_answer, live_build
 from commonplace.index.planning import MissingSource, compared_by, with_scans
 from commonplace.index.rescoring import (
     LEAST_CANDIDATES,
@@ -366,6 +366,7 @@ def keyword_arm(
     matches = store.keyword(
         query, where=where, limit=max(limit, LEAST_CANDIDATES), deadline=deadline
     )
+    matches = as_declared(matches, store.capabilities)
     if chat and matches.holders:
         from commonplace.index.arms import counted_for
 

@@ -25,6 +25,7 @@ from commonplace.model.chunks import AppendDocument, DeleteDocument, PutDocument
 from commonplace.model.documents import Build, StoredDocument, StoreHealth
 from commonplace.model.search import Found, KeywordMatches, StoredChunk, TermCounts
 from commonplace.model.tuples import NamedTuple
+from commonplace.resilience.deadline import current_deadline
 from commonplace.resilience.lock import Lease
 
 if TYPE_CHECKING:
@@ -166,7 +167,7 @@ class SimpleStore:
     implements :meth:`put_documents`, and :meth:`moment`, in which all reads see one state.
     """
 
-    capabilities: frozenset[str] = frozenset({"keyword", "phrases", "append"})
+    capabilities = frozenset(("keyword", "phrases", "append", "counts", "term_counts"))
     notices: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, *, lease: Lease | None = None, location: str = "") -> None:
@@ -279,7 +280,7 @@ class SimpleStore:
         """How many chunks of the live build hold each of ``tokens``."""
         with self.moment():
             rows = self._live().candidates(words_of(tokens))
-            counts = counts_of(rows, tokens)
+            counts = counts_of(_timed(rows, current_deadline()), tokens)
         holders = holders_of(set(tokens), counts)
         return {token: holders[token] for token in tokens}
 

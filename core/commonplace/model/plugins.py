@@ -149,6 +149,11 @@ class Mount(NamedTuple):
     stored: str | None = None
 
 
+STORE_ABILITIES = frozenset({"keyword", "phrases", "counts", "term_counts", "vectors", "append"})
+STORE_ABILITIES |= {"persistent", "eventual", "lookup", "holds", "days", "vocabulary"}
+"""The capabilities that a store may declare; see :class:`~commonplace.plugin.Store`."""
+
+
 class Registration(NamedTuple, Generic[T]):
     """One part that a plugin registers.
 

@@ -179,7 +179,7 @@ class Arm(NamedTuple):
     ``incomplete`` tells the user that this list cannot have them. ``unknown`` are the tokens of the
     query that no chunk holds, where the engine knows. While it is open, ``holders`` and
     ``tokens_beginning`` are those of the store, and ``vectors`` gives the unit vectors (float32,
-    little-endian) of chunks by id.
+    little-endian) of chunks by id: the host calls them as it calls ``search``, by its deadline.
     """
 
     name: str

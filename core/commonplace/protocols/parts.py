@@ -265,7 +265,8 @@ class CountingStore(Store, Protocol):
     def holders(self, tokens: Collection[str]) -> Mapping[str, int]:
         """How many chunks of the live build hold each of ``tokens``.
 
-        Of frequent tokens nearly so many; 0 for what no chunk holds.
+        Of frequent tokens nearly so many; 0 for what no chunk holds. It is called after an answer,
+        by :func:`~commonplace.plugin.current_deadline`: where it fails, that answer holds.
         """
         ...
 
@@ -280,7 +281,8 @@ class VocabularyStore(CountingStore, Protocol):
     def tokens_beginning(self, text: str, limit: int) -> Mapping[str, int]:
         """Up to ``limit`` tokens that begin with ``text``, and how many chunks hold each.
 
-        Of the live build; those that most chunks hold, and these counts, may be nearly right.
+        Of the live build; those that most chunks hold, and these counts, may be nearly right. It is
+        called as ``holders`` is.
         """
         ...
 
@@ -391,5 +393,8 @@ class VectorStore(Store, Protocol):
         ...
 
     def vectors(self, space: str, ids: Collection[ChunkId]) -> Mapping[ChunkId, bytes]:
-        """The vectors of these chunks, where there are any (for rankers that compare hits)."""
+        """The vectors of these chunks, where there are any (for rankers that compare hits).
+
+        A search calls it after its answer, by :func:`~commonplace.plugin.current_deadline`.
+        """
         ...

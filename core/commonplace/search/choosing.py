@@ -1,4 +1,8 @@
-"""Which candidates are shown: what a chat may see, thresholds, hits that say the same as one."""
+"""Which candidates are shown: what a chat may see, and as one hit what belongs together.
+
+Hits that say the same are one, and so are chunks of one passage: a chunk ends where it is long
+enough, not where its passage does, and two of one section would repeat the lines that they share.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +10,16 @@ from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from commonplace.errors import counted
-from commonplace.model.search import Candidate, QueryNote, Step, newest_first
+from commonplace.model.search import Candidate, Step, cited, newest_first
 from commonplace.model.tuples import NamedTuple
 from commonplace.text.languages import FORMS_OF, english_levels
 from commonplace.text.questions import asks_for_several
 from commonplace.text.tokens import accented_letters
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from commonplace.config.search import HybridSettings
-    from commonplace.model.search import Arm, ArmKind, ChunkId, KeywordQuery, Phrase, StoredChunk
+    from commonplace.model.search import ChunkId, KeywordQuery, Phrase, StoredChunk
     from commonplace.search.shared import Searched
 
     _Days = Sequence[tuple[str, str]]
@@ -34,92 +36,6 @@ def seen_by(session_key: str, search: Searched) -> Searched:
 
             return SharedSearch(search)
     return search
-
-
-USUAL_LEAST = 0.35
-"""The cosine that a hit needs which vectors alone found, where no threshold is given."""
-
-
-class Threshold(NamedTuple):
-    """The score that a hit needs: ``requested`` with the call, else that of ``query.minScore``."""
-
-    requested: float | None
-    configured: float | None
-
-    @property
-    def least(self) -> float | None:
-        """The one that holds; ``None`` where neither is given."""
-        return self.configured if self.requested is None else self.requested
-
-
-def passing(
-    arms: Sequence[Arm],
-    hybrid: HybridSettings,
-    threshold: Threshold,
-    ranked: Sequence[Candidate],
-    *,
-    compat: bool,
-) -> list[Candidate]:
-    """The candidates of ``arms`` that pass the threshold."""
-    if not compat:
-        return above(ranked, threshold.least)
-    kinds = {arm.kind for arm in arms if not arm.note}
-    weights = hybrid.vector_weight, hybrid.text_weight
-    return above_as_original(ranked, kinds, threshold, weights)
-
-
-def above(ranked: Sequence[Candidate], least: float | None) -> list[Candidate]:
-    """The candidates with a score of ``least`` or more.
-
-    Where that is ``None``, a hit that only vectors found must have a cosine of 0.35, as there is a
-    nearest chunk to any question; its score may say no more than its rank.
-    """
-    if least is not None:
-        return [hit for hit in ranked if hit.score >= least]
-    return [
-        hit
-        for hit in ranked
-        if any(arm.kind != "cosine" or arm.raw >= USUAL_LEAST for arm in hit.explain.arms)
-    ]
-
-
-def above_as_original(
-    ranked: Sequence[Candidate],
-    kinds: Collection[ArmKind],
-    threshold: Threshold,
-    weights: tuple[float, float],
-) -> list[Candidate]:
-    """The candidates that pass the threshold of the profile ``compat``, 0.35 if none is given.
-
-    Where nothing passes, keyword hits need only the most that keywords alone can score: their share
-    of the ``weights`` of vectors and text; or nothing at all where no vectors were searched. For an
-    engine's own ranking only a threshold of the call holds. ``kinds`` are the arms'.
-    """
-    if not {"bm25", "cosine"}.intersection(kinds):
-        return [hit for hit in ranked if hit.score >= (threshold.requested or 0.0)]
-    least = USUAL_LEAST if threshold.least is None else threshold.least
-    strict = [hit for hit in ranked if _reaches(hit, least)]
-    if strict or "cosine" not in kinds:
-        return strict or list(ranked)
-    relaxed = min(least, weights[1] / sum(weights))
-    by_words = (hit for hit in ranked if any(arm.kind != "cosine" for arm in hit.explain.arms))
-    return [hit for hit in by_words if _reaches(hit, relaxed)]
-
-
-def _reaches(hit: Candidate, least: float) -> bool:
-    """Whether it scores enough: 0 also stands for what a negative cosine has brought below it."""
-    below = hit.score == 0 and any(arm.kind == "cosine" and arm.raw < 0 for arm in hit.explain.arms)
-    return hit.score >= least and not below
-
-
-def left_out(candidates: int, passed: Sequence[Candidate], threshold: Threshold) -> tuple[str, ...]:
-    """A note on how many of so many ``candidates`` the threshold has left out."""
-    least, count = threshold.least, candidates - len(passed)
-    if not count or least is None or any(hit.score < least for hit in passed):  # as in compat
-        return ()
-    name = "query.minScore" if threshold.requested is None else "the least score asked for"
-    hits = counted(count, "hit that scores", "hits that score")
-    return (QueryNote(f"left out: {hits} less than {least:g}, {name}"),)
 
 
 def neighbours(hits: Sequence[Candidate]) -> int:
@@ -381,3 +297,93 @@ def _find(beginning: str, text: str, start: int) -> int:
 
 def _is_heading(line: str) -> bool:
     return line.lstrip().startswith("#") or line.rstrip().endswith((":", "："))
+
+
+MOST_OF_A_PASSAGE = 1_000
+"""The most characters of a joined passage.
+
+A snippet shows 700 of them, with the best chunk among them: with 1,600, two chunks of the usual
+size, hits met more of what was asked for, but the snippets of daily logs showed less of it.
+"""
+
+
+def joined(ranked: Sequence[Candidate], *, limit: int) -> list[Candidate]:
+    """The first ``limit`` passages of ``ranked``, best first; see :func:`one_passage`.
+
+    Each has the rank and the score of its best chunk, and the lines of all. Chunks that come after
+    the last passage that is shown are not compared.
+    """
+    shown: dict[int, Candidate] = {}  # by rank
+    documents: dict[tuple[str, str], list[int]] = {}
+    for rank, candidate in enumerate(ranked):
+        ranks = documents.setdefault((candidate.chunk.source, candidate.chunk.path), [])
+        into = next((other for other in ranks if _join(shown, other, candidate)), None)
+        if into is not None:
+            # The passage that has grown may touch another one now.
+            for other in [other for other in ranks if other != into]:
+                first, second = sorted((into, other))
+                if _join(shown, first, shown[second]):
+                    ranks.remove(second)
+                    del shown[second]
+                    into = first
+        elif len(shown) < limit:
+            ranks.append(rank)
+            shown[rank] = candidate
+        else:
+            break
+    return list(shown.values())
+
+
+def _join(shown: dict[int, Candidate], rank: int, other: Candidate) -> bool:
+    """Join ``other`` to the candidate of this ``rank``, if they are one passage."""
+    whole = one_passage(shown[rank].chunk, other.chunk)
+    if whole is not None:
+        shown[rank] = _joined(shown[rank], other, whole)
+    return whole is not None
+
+
+def one_passage(chunk: StoredChunk, other: StoredChunk) -> StoredChunk | None:
+    """Both as one chunk, with the id of the first; ``None`` where they are not one passage.
+
+    They are if they stand under the same heading of one document, no line lies between them, the
+    lines that both have are the same, and the whole has 1,000 characters at most.
+    """
+    if (chunk.path, chunk.source, chunk.heading) != (other.path, other.source, other.heading):
+        return None
+    upper, lower = sorted((chunk, other), key=lambda part: (part.start_line, -part.end_line))
+    shared = upper.end_line + 1 - lower.start_line
+    if shared < 0:
+        return None
+    above, below = _lines(upper), _lines(lower)
+    if not above or not below:
+        return None
+    inside = min(shared, len(below))
+    begins = len(above) - shared
+    if above[begins : begins + inside] != below[:inside]:
+        return None
+    text = "\n".join((*above, *below[inside:]))
+    if len(text) > MOST_OF_A_PASSAGE:
+        return None
+    end = max(upper.end_line, lower.end_line)
+    return chunk._replace(start_line=upper.start_line, end_line=end, text=text)
+
+
+def _lines(chunk: StoredChunk) -> list[str]:
+    """The lines of its text; none where the text is a piece of a line, as of one that is long."""
+    lines = chunk.text.split("\n")
+    return lines if len(lines) == chunk.end_line - chunk.start_line + 1 else []
+
+
+def _joined(better: Candidate, other: Candidate, whole: StoredChunk) -> Candidate:
+    lines = cited("", other.chunk.start_line, other.chunk.end_line).removeprefix("#")
+    note = f"one passage with {lines}, which scored {other.score:.4f}"
+    step = Step(ranker="join", before=better.score, after=better.score, note=note)
+    explain = better.explain.replace(steps=(*better.explain.steps, step))
+    return better._replace(
+        chunk=whole,
+        explain=explain,
+        similar=(*better.similar, *other.similar),
+        earlier=(*better.earlier, *other.earlier),
+        lines=None,
+        best=better.best or (better.chunk.start_line, better.chunk.end_line),
+    )

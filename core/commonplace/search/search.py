@@ -9,22 +9,21 @@ from typing import TYPE_CHECKING
 from commonplace.config.defaults import RANKERS
 from commonplace.config.settings import chain_of
 from commonplace.host.answers import failures_of, make_rankers
-from commonplace.model.search import (
-    ArmFacts,
-    ArmScore,
-    Candidate,
-    Explanation,
-    Query,
-    SearchResult,
-    Step,
-    Where,
-    newest_first,
-)
+from commonplace.model.search import ArmFacts, Candidate, Query, SearchResult, Where
 from commonplace.model.tuples import NamedTuple
 from commonplace.protocols.contexts import MOST_HITS, FurtherHits, RankContext, RankerContext
 from commonplace.resilience.deadline import NEVER
-from commonplace.search.choosing import Folding, Threshold, left_out, neighbours, passing
+from commonplace.search.choosing import Folding, joined, neighbours
 from commonplace.search.presenting import hits_of, none_of, unknown_notes, unknown_sources
+from commonplace.search.ranking import (
+    Ranked,
+    Threshold,
+    candidates_of,
+    left_out,
+    passing,
+    run_rankers,
+    unembedded,
+)
 from commonplace.text.languages import may_name_days
 from commonplace.text.query import parse_query, shown_filters
 
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
     from commonplace.host.host import PluginHost
     from commonplace.index.syncing import Freshness
     from commonplace.model.plugins import Mount
-    from commonplace.model.search import Arm, ChunkId, UnknownWord
+    from commonplace.model.search import Arm, UnknownWord
     from commonplace.protocols.contexts import AskAgain
     from commonplace.protocols.managers import Ranker
     from commonplace.protocols.parts import Source
@@ -45,7 +44,6 @@ if TYPE_CHECKING:
     from commonplace.search.shared import Searched
     from commonplace.text.analyse import Analyser
 
-    Parts = tuple[tuple[str, float], ...]
     Absent = Callable[[Where, Deadline, str], Sequence[str]]
 SEARCH_SECONDS = 30.0  # how long a search may take, apart from building a first index
 
@@ -84,13 +82,6 @@ class Answer(NamedTuple):
     notes: tuple[str, ...] = ()
     unknown: tuple[UnknownWord, ...] = ()
     more: AskAgain | None = None
-
-
-class Chosen(NamedTuple):
-    """The candidates that will be shown, best first, and notes on what will not be."""
-
-    candidates: Sequence[Candidate] = ()
-    notes: tuple[str, ...] = ()
 
 
 class Searcher:
@@ -166,34 +157,36 @@ class Searcher:
             return Answer(query, notes=(*notes, nothing))
         arms = search.ask(query, where=where, limit=request.wide)
         filtered = where != Where() or bool(query.keyword.must_not)
-        none = none_of(search.freshness, filtered=filtered)
+        no_note = none_of(search.freshness, filtered=filtered)
         near: tuple[str, ...] = ()
         if query.keyword.must and (request.phrases or self._profile != "compat"):
-            from commonplace.search.unknown import without_quotes
+            from commonplace.search.asking_again import without_quotes
 
             ask = partial(search.ask, where=where, limit=request.wide)
-            query, arms, near = without_quotes(query, arms, ask, none, quoted=request.phrases)
+            query, arms, near = without_quotes(query, arms, ask, no_note, quoted=request.phrases)
         notes += tuple(unknown_sources(arms, request.sources, self._sources))
         notes += (*[note for arm in arms for note in (arm.note, arm.incomplete) if note], *near)
         unknown: tuple[UnknownWord, ...] = ()
         if lacking := next((arm for arm in arms if arm.unknown - query.keyword.beside), None):
             from commonplace.search.unknown import UnknownWords
 
-            again = partial(search.ask_again, where=where)
-            words = UnknownWords(query, lacking, request.texts, self._analyser, again)
-            query, arms, unknown = words.ask_with_parts(arms, request.wide)
+            ask_again = partial(search.ask_again, where=where)
+            words = UnknownWords(query, lacking, request.texts, self._analyser, ask_again)
+            query, arms, unknown, failed = words.ask_with_parts(arms, request.wide)
+            notes += failed
         if not any(arm.kind == "cosine" and arm.found for arm in arms):  # which knows no words
-            none = none_of(search.freshness)  # words are counted in all chunks
-            notes += tuple(unknown_notes(unknown, none))
+            no_note = none_of(search.freshness)  # words are counted in all chunks
+            notes += tuple(unknown_notes(unknown, no_note))
         more = partial(search.ask_again, limit=MOST_HITS)
         return Answer(query, arms, notes, unknown, more)
 
     def rank(
         self, answer: Answer, request: Request, *, now: float, deadline: Deadline = NEVER
-    ) -> list[Candidate]:
+    ) -> Ranked:
         """Rank the candidates of all arms; ``now`` is in epoch seconds."""
         hits = candidates_of(answer.arms, request.passed_by(answer))
         answered = [arm for arm in answer.arms if not arm.note]
+        lacking, notes = unembedded(hits, answered)
         context = RankContext(
             query=answer.query,
             now=now,
@@ -202,63 +195,84 @@ class Searcher:
             arms=tuple(arm.name for arm in answered),
             vectors=next((arm.vectors for arm in answer.arms if arm.vectors), None),
             kinds=frozenset(arm.kind for arm in answered),
-            unembedded=_unembedded(hits, answered),
+            unembedded=lacking,
             deadline=deadline,
             further=_further(answer, request),
         )
-        return rank(hits, self._rankers, context)
+        ranked = run_rankers(hits, self._rankers, context)
+        return Ranked(ranked, (*notes, *failures_of(ranked)))
 
     def choose(
         self,
-        rank: Callable[[Answer], Sequence[Candidate]],
         answer: Answer,
         request: Request,
         freshness: Freshness,
         *,
         min_score: float | None,
-    ) -> Chosen:
+        now: float,
+        deadline: Deadline = NEVER,
+    ) -> Ranked:
         """Rank; leave out what scores too little, fold what says the same, join one passage.
 
-        Nothing below a folder that could not be read is shown. Where newer hits may say the same as
-        those that fold, the backend is asked for them; for more, where folding leaves places empty.
+        Nothing below a folder that could not be read is shown.
         """
-        settings, compat = self._settings.query, self._profile == "compat"
-        threshold = Threshold(min_score, settings.min_score)
-        above = partial(passing, answer.arms, settings.hybrid, threshold, compat=compat)
-
-        def more(arms: tuple[Arm, ...]) -> list[Candidate]:
-            return above(list(filter(freshness.shows, rank(answer._replace(arms=arms)))))
-
-        ranked = rank(answer)
+        rank = partial(self.rank, request=request, now=now, deadline=deadline)
+        ranked, notes = rank(answer)
         shown = list(filter(freshness.shows, ranked))
         if freshness.hidden and not shown:
             from commonplace.search.query_notes import check_seen
 
             check_seen(freshness.hidden, request.where, self._sources, ranked)
-        passed = above(shown)
-        notes = (*failures_of(ranked), *left_out(len(shown), passed, threshold))
+        settings, compat = self._settings.query, self._profile == "compat"
+        threshold = Threshold(min_score, settings.min_score)
+        above = partial(passing, answer.arms, settings.hybrid, threshold, compat=compat)
+        passed: Sequence[Candidate] = above(shown)
+        notes += left_out(len(shown), passed, threshold)
         if compat:
-            return Chosen(passed, notes)
-        again = neighbours(passed[: request.limit]) if settings.join else 0
+            return Ranked(passed, notes)
+
+        def more(arms: tuple[Arm, ...]) -> list[Candidate]:
+            return above(list(filter(freshness.shows, rank(answer._replace(arms=arms)).candidates)))
+
         if settings.fold:
-            folding = Folding(answer.query.keyword, answer.query.text)
-            folding.add(passed, limit=request.limit + again)  # others follow those to be joined
-            cut_off = any(len(arm.found) >= request.wide for arm in answer.arms)
-            further = _further(answer, request) if cut_off else None
-            wanted, passed = min(request.limit, len(passed)), folding.folded()
-            if further and (folding.since() or len(passed) < wanted):
-                from commonplace.search.joining import add_further
+            passed, failed = self._folded(passed, answer, request, freshness.shows, more)
+            notes += failed
+        return Ranked(self._joined(passed, request.limit), notes)
 
-                notes += add_further(folding, further, freshness.shows, more, wanted)
-                passed = folding.folded()
-        if settings.join and neighbours(passed[: request.limit]):
-            from commonplace.search.joining import joined
+    def _folded(
+        self,
+        passed: Sequence[Candidate],
+        answer: Answer,
+        request: Request,
+        shows: Callable[[Candidate], bool],
+        more: Callable[[tuple[Arm, ...]], Sequence[Candidate]],
+    ) -> Ranked:
+        """``passed`` with one hit for those that say the same, and notes on what is missing.
 
-            passed = joined(passed, limit=request.limit)
-        return Chosen(passed, notes)
+        Where newer hits may say the same as those that fold, the backend is asked for them; for
+        ``more``, where folding leaves places empty.
+        """
+        to_join = neighbours(passed[: request.limit]) if self._settings.query.join else 0
+        folding = Folding(answer.query.keyword, answer.query.text)
+        folding.add(passed, limit=request.limit + to_join)  # others follow those to be joined
+        wanted, folded = min(request.limit, len(passed)), folding.folded()
+        cut_off = any(len(arm.found) >= request.wide for arm in answer.arms)
+        further = _further(answer, request) if cut_off else None
+        if further is None or not (folding.since() or len(folded) < wanted):
+            return Ranked(folded)
+        from commonplace.search.asking_again import add_further
+
+        notes = add_further(folding, further, shows, more, wanted)
+        return Ranked(folding.folded(), notes)
+
+    def _joined(self, passed: Sequence[Candidate], limit: int) -> Sequence[Candidate]:
+        """The first ``limit`` of ``passed``, where some are one passage; else all of them."""
+        if self._settings.query.join and neighbours(passed[:limit]):
+            return joined(passed, limit=limit)
+        return passed
 
     def present(
-        self, chosen: Chosen, answer: Answer, request: Request, search: Searched, until: Deadline
+        self, chosen: Ranked, answer: Answer, request: Request, search: Searched, until: Deadline
     ) -> SearchResult:
         """Cut, cite and mark the hits; where there are none, name what no note has of filters."""
         query, hidden = answer.query, search.freshness.hidden
@@ -325,76 +339,3 @@ def make_searcher(
         workspace=settings.workspace,
         absent=absent,
     )
-
-
-def candidates_of(arms: Sequence[Arm], filters: tuple[str, ...] = ()) -> list[Candidate]:
-    """The union of the arms' hits by chunk, each with its score by each arm, and ``filters``.
-
-    In order of first appearance, arm by arm; scores are 0 until a ``fuse`` ranker has run.
-    """
-    found: dict[ChunkId, Candidate] = {}
-    for arm in arms:
-        for rank_, (chunk, raw, evidence, note, coverage) in enumerate(arm.found, 1):
-            arm_score = ArmScore(
-                arm=arm.name,
-                kind=arm.kind,
-                raw=raw,
-                rank=rank_,
-                evidence=evidence,
-                note=note,
-                coverage=coverage,
-            )
-            before = known.explain.arms if (known := found.get(chunk.id)) else ()
-            explain = Explanation(arms=(*before, arm_score), filters=filters)
-            found[chunk.id] = Candidate(chunk, 0.0, explain)
-    return list(found.values())
-
-
-def _unembedded(hits: Sequence[Candidate], arms: Sequence[Arm]) -> frozenset[ChunkId]:
-    """The ``hits`` whose chunks have no vector yet; no vector is read where all chunks have one."""
-    arm = next((arm for arm in arms if arm.incomplete), None)
-    if arm is None or arm.vectors is None:
-        return frozenset()
-    unlisted = {hit.chunk.id for hit in hits} - {found.chunk.id for found in arm.found}
-    return frozenset(unlisted.difference(arm.vectors(unlisted)) if unlisted else ())
-
-
-def rank(
-    hits: Sequence[Candidate], rankers: Sequence[Ranker], context: RankContext
-) -> list[Candidate]:
-    """Run ``rankers`` in the order of their stages, and within a stage as they are given.
-
-    A ranker whose need is not met is skipped, and each hit says so. Before ``select`` the hits are
-    sorted by score; equal ones by day, the newest first and undated ones last, then by source, path
-    and line, so that the order is always the same.
-    """
-    ranked = list(hits)
-    for stage in ("fuse", "adjust", "select"):
-        if stage == "select":
-            ranked.sort(key=_by_score)
-        for ranker in (one for one in rankers if one.stage == stage):
-            if missing := _missing(ranker, context):
-                note = f"skipped: needs {', '.join(missing)}"
-                ranked = [with_step(hit, ranker.id, hit.score, note) for hit in ranked]
-            else:
-                ranked = list(ranker.rank(ranked, context))
-    return ranked
-
-
-def with_step(
-    hit: Candidate, ranker: str, score: float, note: str = "", parts: Parts = ()
-) -> Candidate:
-    """``hit`` with a new score, and the step that gave it; ``parts`` say what each arm gave."""
-    step = Step(ranker=ranker, before=hit.score, after=score, note=note, parts=parts)
-    explain = hit.explain.replace(steps=(*hit.explain.steps, step))
-    return Candidate(hit.chunk, score, explain, hit.similar, hit.earlier, hit.lines, hit.best)
-
-
-def _missing(ranker: Ranker, context: RankContext) -> list[str]:
-    has = {"dates"} if context.vectors is None else {"dates", "vectors"}
-    return sorted(ranker.needs - has)
-
-
-def _by_score(hit: Candidate) -> tuple[float, int, str, str, int]:
-    chunk = hit.chunk
-    return (-hit.score, newest_first(chunk.day), chunk.source, chunk.path, chunk.start_line)

@@ -2,8 +2,7 @@
 
 A word may be in the notes in parts, or as a part: for "Hausratversicherung" they have "Hausrat",
 for "kube" "Kubernetes", for "forcepush" both words, for "post mortem" one, for
-"4000000000000002" groups of digits, or the other way round. Imported where a search lacks a word,
-or quotes.
+"4000000000000002" groups of digits, or the other way round. Imported where a search lacks a word.
 """
 
 from __future__ import annotations
@@ -13,7 +12,8 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from commonplace.errors import DeclinedError, UnavailableError, reason_of
-from commonplace.model.search import KeywordQuery, QueryNote, UnknownWord
+from commonplace.model.search import KeywordQuery, UnknownWord
+from commonplace.model.tuples import NamedTuple
 from commonplace.text.alternatives import (
     is_english,
     may_be_meant,
@@ -26,7 +26,7 @@ from commonplace.text.questions import STOP_WORDS
 from commonplace.text.tokens import has_unspaced, identifier_parts, unaccented
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Protocol
 
     from commonplace.model.search import Arm, Query
@@ -65,6 +65,25 @@ _MOST_ENDING, _ALIKE = 3, 0.75
 _LONGER, _MOST_TOKENS = 3, 50  # how many longer words are searched for, of how many tokens
 
 
+class Instead(NamedTuple):
+    """What is searched for in the place of a word: its parts, synonyms, longer or likely words.
+
+    Of a number that notes write in groups, ``groups`` stand side by side; it is shown as one part.
+    """
+
+    parts: Parts
+    groups: tuple[str, ...] = ()
+
+
+class Asked(NamedTuple):
+    """An answer to ``query``: its lists, the unknown words, and a note where something failed."""
+
+    query: Query
+    arms: tuple[Arm, ...]
+    words: Words = ()
+    notes: tuple[str, ...] = ()
+
+
 class UnknownWords:
     """The words of ``query`` of which no chunk has any token, by what ``lacking`` has counted.
 
@@ -83,8 +102,36 @@ class UnknownWords:
         self._query, self._lacking, self._query_texts = query, lacking, texts
         self._analyser, self._ask = analyser, ask
 
-    def _unknown_words(self) -> Words:
-        """The first of them, each with the word of notes that was probably meant.
+    def ask_with_parts(self, arms: tuple[Arm, ...], limit: int) -> Asked:
+        """Ask for up to ``limit`` hits once more, with the parts of the words that notes have.
+
+        What was probably meant is searched for, too, by a long word, or where nothing was found.
+        The answer has the words with what was searched for instead. Where that is nothing, or the
+        query is ``plain``, its lists are ``arms``; so are they where the backend fails: they are an
+        answer, but not all of it.
+        """
+        words = tuple(UnknownWord(word=word) for word in self._unknown_words())
+        try:
+            words = tuple(word.replace(suggestion=self._likely(word.word)) for word in words)
+            if self._query.keyword.plain:
+                return Asked(self._query, arms, words)
+            words, numbers = self._with_numbers(words)
+            found = any(arm.found for arm in arms)
+            replacements = self._instead_of(words, found=found) | numbers
+            keyword = self._extended(replacements.values(), self._without_groups(numbers))
+            if keyword is None:
+                return Asked(self._query, arms, words)
+            query = self._query._replace(keyword=keyword)
+            arms = self._ask(query, limit=limit)
+        except (UnavailableError, DeclinedError) as error:  # the first answer holds
+            note = f"similar words could not be looked up: {reason_of(error)}"
+            return Asked(self._query, arms, words, (note,))
+        instead = {word: replacement.parts for word, replacement in replacements.items()}
+        words = tuple(word.replace(instead=instead.get(word.word, ())) for word in words)
+        return Asked(query, arms, words)
+
+    def _unknown_words(self) -> list[str]:
+        """The first of them, as they were typed.
 
         A run of a script without spaces is one word here: its pairs of letters are no words.
         """
@@ -92,53 +139,29 @@ class UnknownWords:
         for text in self._query_texts:
             for word in self._words(text):
                 words.setdefault(word.lower(), word)
-        named = list(words.values())[:_MOST_NAMED]
-        return tuple(UnknownWord(word=word, suggestion=self._likely(word)) for word in named)
+        return list(words.values())[:_MOST_NAMED]
 
-    def ask_with_parts(
-        self, arms: tuple[Arm, ...], limit: int
-    ) -> tuple[Query, tuple[Arm, ...], Words]:
-        """Ask for up to ``limit`` hits once more, with the parts of the words that notes have.
-
-        What was probably meant is searched for, too, by a long word, or where nothing was found.
-        Returns the query, the lists that it gave, and the words with what was searched for instead.
-        Where that is nothing, or the query is ``plain``, the lists are ``arms``.
-        """
-        words = self._unknown_words()
-        if self._query.keyword.plain:
-            return self._query, arms, words
-        try:
-            words, numbers = self._with_numbers(words)
-            found = any(arm.found for arm in arms)
-            parts_by_word = self._instead_of(words, found=found) | numbers
-        except (UnavailableError, DeclinedError):  # the first answer holds
-            return self._query, arms, words
-        every_part = [part for parts in parts_by_word.values() for part in parts]
+    def _extended(
+        self, replacements: Iterable[Instead], should: Sequence[str]
+    ) -> KeywordQuery | None:
+        """The query for ``should`` and for what replaces its unknown words; ``None``: no other."""
+        replacements = list(replacements)
+        every_part = [part for instead in replacements for part in instead.parts]
         names = (name for part in every_part for name in (part, *part.split("_")))
-        keyword = self._query.keyword
-        should = self._without_groups(numbers)
         tokens = dict.fromkeys(self._tokens(names).values())
         new = tuple(token for token in tokens if token not in should)
+        keyword = self._query.keyword
         if not new and len(should) == len(keyword.should):
-            return self._query, arms, words
-        # The groups of a number stand side by side; of anything else there is a single one.
-        groups = [parts[0].split() for parts in parts_by_word.values()]
-        pairs = [pair for groups_of_one in groups for pair in pairwise(groups_of_one)]
-        keyword = keyword._replace(
+            return None
+        pairs = [pair for instead in replacements for pair in pairwise(instead.groups)]
+        return keyword._replace(
             should=(*should, *new),
             beside=keyword.beside.union(new),
             neighbours=(*keyword.neighbours, *pairs),
             selective=(),
         )
-        query = self._query._replace(keyword=keyword)
-        try:
-            arms = self._ask(query, limit=limit)
-        except (UnavailableError, DeclinedError):  # the first answer holds
-            return self._query, arms, words
-        words = tuple(word.replace(instead=parts_by_word.get(word.word, ())) for word in words)
-        return query, arms, words
 
-    def _instead_of(self, words: Words, *, found: bool) -> dict[str, Parts]:
+    def _instead_of(self, words: Words, *, found: bool) -> dict[str, Instead]:
         """What is searched for in the place of each of ``words``; ``found``: others find notes."""
         meant = {
             word.word: (word.suggestion,)
@@ -151,7 +174,7 @@ class UnknownWords:
             known = unknown.word in parts_by_word
             if not known and (longer := self._longer(unknown.word)):
                 parts_by_word[unknown.word] = longer
-        return parts_by_word
+        return {word: Instead(parts) for word, parts in parts_by_word.items()}
 
     def _words(self, text: str) -> Iterator[str]:
         missing, query_terms = self._lacking.unknown, frozenset(self._query.keyword.should)
@@ -322,7 +345,7 @@ class UnknownWords:
         excluded = {phrase[0] for phrase in self._query.keyword.must_not if len(phrase) == 1}
         return {token: count for token, count in counts.items() if token not in excluded}
 
-    def _with_numbers(self, words: Words) -> tuple[Words, dict[str, Parts]]:
+    def _with_numbers(self, words: Words) -> tuple[Words, dict[str, Instead]]:
         """``words`` with a number in the place of its groups, if a note has that in one.
 
         Also what notes have in the place of each number.
@@ -337,7 +360,8 @@ class UnknownWords:
         groups = {group for number in in_groups for group in groups_of(number)}
         others = [word for word in words if word.word.lower() not in groups]
         numbers = [UnknownWord(word=number) for number in in_groups]
-        return (*others, *numbers), {number: (form,) for number, form in written.items()}
+        instead = {word: Instead((form,), tuple(form.split())) for word, form in written.items()}
+        return (*others, *numbers), instead
 
     def _without_groups(self, numbers: Iterable[str]) -> list[str]:
         """The terms of the query without those that only stand in ``numbers`` typed in groups.
@@ -362,48 +386,3 @@ class UnknownWords:
 
 def _is_long(word: str) -> bool:
     return len(word) >= (_LONG if word.islower() else _LONG_NAME)
-
-
-_PASTED = 4
-"""A query with so many words beside the quoted ones may be a message that has quotes itself."""
-_LITTLE = 0.5
-"""With less than this share of the others' evidence, quoted words alone do not make the answer."""
-
-
-def without_quotes(
-    query: Query,
-    arms: tuple[Arm, ...],
-    ask: Callable[[Query], tuple[Arm, ...]],
-    none: str,
-    *,
-    quoted: Sequence[str],
-) -> tuple[Query, tuple[Arm, ...], tuple[str, ...]]:
-    """Ask once more without what must be there, if nothing or hardly anything has it; and a note.
-
-    Questions quote things, too, and so do messages that are pasted: where no note has the quoted
-    words, others are shown. ``none`` names the notes that were searched.
-    """
-    by_words = [arm for arm in arms if arm.kind != "cosine"]  # vectors alone were filtered, too
-    found = any(arm.found for arm in by_words or arms)
-    words = [word for word in query.words.lower().split() if word not in STOP_WORDS]
-    if found and len(words) < _PASTED:
-        return query, arms, ()
-    loose = query._replace(keyword=query.keyword._replace(must=()))
-    try:
-        others = ask(loose)
-    except (UnavailableError, DeclinedError) as error:  # the first answer holds
-        missing = f"{none} has all of this; what comes near is missing: {reason_of(error)}"
-        return query, arms, () if found else (missing,)
-    if found and _evidence(arms) >= _LITTLE * _evidence(others):
-        return query, arms, ()
-    near = f"{none} has the quoted words side by side; shown is what comes near"
-    if found:
-        near = "what has the quoted words matches little else; similar notes are shown, too"
-    shown = quoted and any(arm.found for arm in others)
-    return loose, others, (QueryNote(near),) if shown else ()
-
-
-def _evidence(arms: Iterable[Arm]) -> float:
-    """The most that a hit by words has."""
-    by_words = (arm.found for arm in arms if arm.kind != "cosine")
-    return max((item.evidence or 0.0 for found in by_words for item in found), default=0.0)

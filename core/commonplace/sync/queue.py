@@ -8,7 +8,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from commonplace.errors import CallerError, DeadlineExceededError, MemoryClosedError
-from commonplace.host.events import logger
+from commonplace.host.failures import logger
 from commonplace.model.tuples import NamedTuple
 from commonplace.resilience.bounded_call import start_failure
 from commonplace.resilience.deadline import NEVER, POLL_SECONDS

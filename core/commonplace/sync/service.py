@@ -17,7 +17,7 @@ from commonplace.errors import (
     counted,
     reason_of,
 )
-from commonplace.host.events import logger
+from commonplace.host.failures import logger
 from commonplace.model.reports import SyncEvent, SyncOutcome, SyncReport, SyncState
 from commonplace.resilience.deadline import Deadline
 from commonplace.resilience.lock import Presence

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from commonplace.model.documents import Trust
 from commonplace.model.search import Arm, ArmKind, Found, StoredChunk
 from commonplace.protocols.contexts import RankContext, RankerContext
-from commonplace.search.search import candidates_of, with_step
+from commonplace.search.ranking import candidates_of, with_step
 from commonplace.testing.base import make_vector
 from commonplace.testing.laws import Laws, law
 from commonplace.testing.manager_laws import question

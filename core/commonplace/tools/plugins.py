@@ -67,7 +67,7 @@ class _LoadedTools(NamedTuple):
             raise
         except BaseException as error:
             reason = _words(error)
-            from commonplace.host.events import logger
+            from commonplace.host.failures import logger
 
             logger().error("%s failed", what, exc_info=error)
             raise CommonplaceError(f"{what} failed: {reason}") from error
@@ -188,7 +188,7 @@ class PluginTools:
         return Worker(what)
 
     def _left_out(self, problem: str) -> None:
-        from commonplace.host.events import logger
+        from commonplace.host.failures import logger
 
         self._problems.append(problem)
         logger().warning("%s", problem)
@@ -291,7 +291,7 @@ def _words(error: BaseException) -> str:
 
 
 def _warn(what: str, error: BaseException) -> None:
-    from commonplace.host.events import logger
+    from commonplace.host.failures import logger
 
     words = _words(error)  # of other errors, the log has no more than their kinds
     if not isinstance(error, CommonplaceError):

@@ -193,7 +193,7 @@ class MemoryTools:
             except CommonplaceError as error:
                 return _refusal(name, error)
             except Exception as error:  # noqa: BLE001 - an agent's turn must not end by our error
-                from commonplace.host.events import logger
+                from commonplace.host.failures import logger
 
                 logger().exception("the tool %s failed by an internal error", name)
                 kind = type(error).__name__  # its words may be of notes that this chat may not see

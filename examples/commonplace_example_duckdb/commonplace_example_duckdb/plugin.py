@@ -18,7 +18,9 @@ def commonplace_register_backends(register: BackendRegistrar) -> None:
         "duckdb",
         make_store,
         summary="chunks, keyword index and vectors in one DuckDB file",
-        capabilities=frozenset({"keyword", "phrases", "counts", "vectors", "persistent"}),
+        capabilities=frozenset(
+            {"keyword", "phrases", "counts", "term_counts", "vectors", "persistent"}
+        ),
         probe=_probe,
     )
 

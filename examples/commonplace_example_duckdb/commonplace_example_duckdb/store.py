@@ -130,7 +130,9 @@ class DuckStore(SimpleStore):
     DuckDB lets one process at a time have a file: for any other one the store is not available.
     """
 
-    capabilities = frozenset({"keyword", "phrases", "counts", "vectors", "persistent"})
+    capabilities = frozenset(
+        {"keyword", "phrases", "counts", "term_counts", "vectors", "persistent"}
+    )
 
     def __init__(self, path: str) -> None:
         super().__init__(lease=Lease(f"{path}.lock"), location=path)

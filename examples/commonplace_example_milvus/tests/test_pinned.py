@@ -13,7 +13,7 @@ from commonplace.plugin import (
     Query,
     RankContext,
     StoredChunk,
-    rank,
+    run_rankers,
 )
 from commonplace.testing import RankerConformance
 from commonplace_example_milvus.pinned import Pinned, PinnedSettings
@@ -44,7 +44,7 @@ def candidate(text: str, score: float, *heading: str, path: str = "a.md") -> Can
 
 def test_a_pinned_piece_passes_one_that_is_a_little_better() -> None:
     plain, pinned = candidate("keys", 0.5), candidate("keys #pinned", 0.45, path="b.md")
-    first, second = rank([plain, pinned], [Pinned(PinnedSettings())], CONTEXT)
+    first, second = run_rankers([plain, pinned], [Pinned(PinnedSettings())], CONTEXT)
     assert first.chunk.path == "b.md"
     assert first.score == pytest.approx(0.45 + 0.3 * 0.55)
     assert first.explain.steps[-1].note == "pinned by #pinned"

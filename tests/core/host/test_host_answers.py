@@ -42,7 +42,7 @@ from commonplace.protocols.contexts import (
     RankerContext,
 )
 from commonplace.resilience.deadline import Deadline
-from commonplace.search.search import with_step
+from commonplace.search.ranking import with_step
 
 if TYPE_CHECKING:
     from collections.abc import Callable

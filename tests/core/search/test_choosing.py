@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.model.search import ArmKind, ArmScore, Candidate, Explanation, StoredChunk
-from commonplace.search.choosing import Folding, Threshold, above, above_as_original
+from commonplace.search.choosing import Folding
+from commonplace.search.ranking import Threshold, above, above_as_original
 from commonplace.text.analyse import make_analyser
 from commonplace.text.query import parse_query
 

@@ -185,7 +185,8 @@ def test_nothing_is_said_where_what_the_index_has_is_hidden(memory: Memory) -> N
     request = steps.request("path:nope disk")
     search = memory._backends().search_of(request.query, NEVER)
     answer = steps.ask(search, request)
-    chosen = steps.choose(lambda _: [], answer, request, search.freshness, min_score=None)
+    nothing = answer._replace(arms=())
+    chosen = steps.choose(nothing, request, search.freshness, min_score=None, now=0.0)
     assert BOTH[0] in steps.present(chosen, answer, request, search, NEVER).notes
     search.freshness = Freshness(hidden=(RootFailure("nope", "not mounted"),))
     assert BOTH[0] not in steps.present(chosen, answer, request, search, NEVER).notes

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from commonplace import Memory
 from commonplace.model.search import Candidate, Explanation, StoredChunk
-from commonplace.search.choosing import neighbours
-from commonplace.search.joining import MOST, joined, one_passage
+from commonplace.search.choosing import MOST_OF_A_PASSAGE, joined, neighbours, one_passage
 from commonplace.search.presenting import LIMIT
 
 if TYPE_CHECKING:
@@ -78,7 +77,7 @@ def test_others_take_the_places_that_are_saved() -> None:
         chunk(10, 12)._replace(heading=("Town",)),
         chunk(9, 12)._replace(text=chunk(20, 23).text),  # the shared line is not the same
         chunk(9, 9)._replace(text="a piece of a long line\nof another"),
-        chunk(10, 10)._replace(text="x" * MOST),
+        chunk(10, 10)._replace(text="x" * MOST_OF_A_PASSAGE),
     ],
     ids=["gap", "document", "source", "heading", "text", "piece", "long"],
 )
@@ -139,7 +138,7 @@ def test_the_snippet_of_a_passage_has_what_scored_best(tmp_path: Path) -> None:
     (tmp_path / "memory" / "vault.md").write_text(text, "utf-8")
     with Memory.open(workspace=tmp_path, env={"HOME": str(tmp_path)}) as memory:
         (hit,) = memory.search("vault migration: who holds the root token now").hits
-    assert LIMIT < len(text) <= MOST
+    assert LIMIT < len(text) <= MOST_OF_A_PASSAGE
     assert hit.citation == "memory/vault.md#L1-L17"
     assert hit.snippet.endswith(answer)
     assert LIMIT - 100 < len(hit.snippet) <= LIMIT

@@ -16,7 +16,7 @@ from commonplace.model.search import (
     StoredChunk,
 )
 from commonplace.plugin import RankContext
-from commonplace.search.search import candidates_of, rank, with_step
+from commonplace.search.ranking import candidates_of, run_rankers, with_step
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,7 +59,7 @@ def test_stages_run_in_their_order_whatever_the_chain_says() -> None:
     hits = candidates_of((Arm("keyword", "bm25", (Found(chunk(1), 1.0),)),))
     chain = [Constant("last", "select", 0.3), Constant("mid", "adjust", 0.2),
              Constant("first", "fuse", 0.1)]  # fmt: skip
-    (ranked,) = rank(hits, chain, CONTEXT)
+    (ranked,) = run_rankers(hits, chain, CONTEXT)
     assert [step.ranker for step in ranked.explain.steps] == ["first", "mid", "last"]
     assert ranked.score == ranked.explain.steps[-1].after == 0.3
 
@@ -67,7 +67,7 @@ def test_stages_run_in_their_order_whatever_the_chain_says() -> None:
 def test_each_step_starts_where_the_one_before_ended() -> None:
     hits = candidates_of((Arm("keyword", "bm25", (Found(chunk(1), 1.0),)),))
     chain = [Constant("a", "fuse", 0.5), Constant("b", "adjust", 0.25)]
-    (ranked,) = rank(hits, chain, CONTEXT)
+    (ranked,) = run_rankers(hits, chain, CONTEXT)
     befores = [step.before for step in ranked.explain.steps]
     afters = [step.after for step in ranked.explain.steps]
     assert befores == [0.0, *afters[:-1]]
@@ -90,7 +90,7 @@ def test_a_step_changes_the_score_and_the_explanation_alone() -> None:
 def test_a_ranker_whose_need_is_not_met_is_skipped_and_says_so() -> None:
     hits = candidates_of((Arm("keyword", "bm25", (Found(chunk(1), 1.0),)),))
     chain = [Constant("a", "fuse", 0.5), Constant("mmr", "adjust", 0.9, frozenset({"vectors"}))]
-    (ranked,) = rank(hits, chain, CONTEXT)
+    (ranked,) = run_rankers(hits, chain, CONTEXT)
     assert ranked.score == 0.5
     assert ranked.explain.steps[-1].note == "skipped: needs vectors"
 
@@ -100,7 +100,7 @@ def test_equal_scores_come_in_the_order_of_their_place() -> None:
         Found(chunk(i, path, line), 1.0)
         for i, (path, line) in enumerate([("b.md", 1), ("a.md", 9), ("a.md", 2)])
     )
-    ranked = rank(
+    ranked = run_rankers(
         candidates_of((Arm("keyword", "bm25", found),)), [Constant("a", "fuse", 0.5)], CONTEXT
     )
     assert [(hit.chunk.path, hit.chunk.start_line) for hit in ranked] == [

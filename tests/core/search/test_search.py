@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from functools import partial
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,8 +14,11 @@ from commonplace.index.syncing import Freshness
 from commonplace.model.documents import RootFailure
 from commonplace.model.search import Arm, ArmFacts, Fallback, Found, Query, StoredChunk, Where
 from commonplace.resilience.deadline import NEVER
-from commonplace.search.search import Chosen, Searcher
+from commonplace.search.search import Searcher
 from commonplace.text.analyse import make_analyser
+
+if TYPE_CHECKING:
+    from commonplace.search.ranking import Ranked
 
 
 class Asked(ChainSearch):
@@ -128,11 +131,10 @@ def logs(*days: int) -> tuple[Arm, ...]:
     return (Arm("keyword", "bm25", found),)
 
 
-def chosen_of(searcher: Searcher, asked: Asked) -> Chosen:
+def chosen_of(searcher: Searcher, asked: Asked) -> Ranked:
     request = searcher.request("tea", limit=1)._replace(wide=2)  # so that lists of two are cut off
     answer = searcher.ask(asked, request)
-    rank = partial(searcher.rank, request=request, now=0.0)
-    return searcher.choose(rank, answer, request, asked.freshness, min_score=None)
+    return searcher.choose(answer, request, asked.freshness, min_score=None, now=0.0)
 
 
 def test_where_hits_of_a_list_that_was_cut_off_fold_newer_ones_are_asked_for(
@@ -161,13 +163,12 @@ def test_where_folding_leaves_places_empty_more_hits_are_asked_for(searcher: Sea
     asked = Asked(logs(1, 2), logs(1, 2), twice)
     request = searcher.request("tea", limit=2)._replace(wide=2)
     answer = searcher.ask(asked, request)
-    rank = partial(searcher.rank, request=request, now=0.0)
-    chosen = searcher.choose(rank, answer, request, asked.freshness, min_score=None)
+    chosen = searcher.choose(answer, request, asked.freshness, min_score=None, now=0.0)
     days = [one.chunk.day for one in chosen.candidates]
     assert days == ["2026-10-02", None]
     failing = Asked(logs(1, 2), logs(1, 2), UnavailableError("no reply"))
     answer = searcher.ask(failing, request)
-    chosen = searcher.choose(rank, answer, request, failing.freshness, min_score=None)
+    chosen = searcher.choose(answer, request, failing.freshness, min_score=None, now=0.0)
     assert chosen.notes == ("further notes may be missing: no reply",)
 
 
@@ -186,8 +187,7 @@ def test_a_result_names_backend_arms_and_fallback_and_hides_what_cannot_be_read(
     asked.freshness = Freshness(2, ("a note",), (RootFailure("gone", "not mounted"),))
     request = searcher.request("tea", limit=5)
     answer = searcher.ask(asked, request)
-    rank = partial(searcher.rank, request=request, now=0.0)
-    chosen = searcher.choose(rank, answer, request, asked.freshness, min_score=None)
+    chosen = searcher.choose(answer, request, asked.freshness, min_score=None, now=0.0)
     result = searcher.present(chosen, answer, request, asked, NEVER)
     assert [hit.path for hit in result.hits] == ["memory/a.md"]
     assert (result.backend, result.fallback, result.stale) == ("here", instead, 2)
@@ -199,12 +199,11 @@ def test_a_result_names_backend_arms_and_fallback_and_hides_what_cannot_be_read(
 def test_where_all_that_is_found_is_of_a_source_that_is_away_the_search_fails(
     searcher: Searcher, away: str
 ) -> None:
-    def choose(*paths: str, root: str = "") -> Chosen:
+    def choose(*paths: str, root: str = "") -> Ranked:
         asked, request = Asked((arm(*paths),)), searcher.request("tea", limit=5)
         asked.freshness = Freshness(hidden=(RootFailure(root, "the disk is away", away),))
         answer = searcher.ask(asked, request)
-        rank = partial(searcher.rank, request=request, now=0.0)
-        return searcher.choose(rank, answer, request, asked.freshness, min_score=None)
+        return searcher.choose(answer, request, asked.freshness, min_score=None, now=0.0)
 
     with pytest.raises(UnavailableError, match="the disk is away") as raised:
         choose("memory/a.md")
@@ -231,6 +230,5 @@ def test_a_search_that_finds_nothing_fails_where_all_that_is_asked_for_is_away(
     asked, request = Asked((arm(),)), searcher.request(query, limit=5)
     asked.freshness = Freshness(hidden=(RootFailure("", "the disk is away", away),))
     answer = searcher.ask(asked, request)
-    rank = partial(searcher.rank, request=request, now=0.0)
     with pytest.raises(UnavailableError) if fails else nullcontext():
-        searcher.choose(rank, answer, request, asked.freshness, min_score=None)
+        searcher.choose(answer, request, asked.freshness, min_score=None, now=0.0)

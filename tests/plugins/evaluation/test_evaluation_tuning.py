@@ -9,7 +9,7 @@ import pytest
 
 from commonplace.model.search import Arm, Found, Hit, KeywordQuery, Query, StoredChunk
 from commonplace.plugin import CallerError, RankContext
-from commonplace.search.search import candidates_of, rank
+from commonplace.search.ranking import candidates_of, run_rankers
 from commonplace_evaluation.tuning import WEIGHTS, chosen, fused, tuned_json, tuned_lines, weight_of
 from commonplace_ranking.fusion import TRUST, Evidence, Trust
 
@@ -49,7 +49,7 @@ def hits(ranker: Ranker, counted: int = 4) -> list[Hit]:
             source="memory",
             explain=hit.explain,
         )
-        for hit in rank(candidates_of(arms), [ranker], context)
+        for hit in run_rankers(candidates_of(arms), [ranker], context)
     ]
 
 

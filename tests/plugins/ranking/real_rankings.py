@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from commonplace import Memory
 from commonplace.model.search import Arm, Found, KeywordQuery, Query, StoredChunk
 from commonplace.plugin import RankContext
-from commonplace.search.search import candidates_of, rank
+from commonplace.search.ranking import candidates_of, run_rankers
 from commonplace_evaluation.measures import Span, average, score_query
 from commonplace_evaluation.sets import EvalQuery, EvalSet, find_sets
 
@@ -70,7 +70,7 @@ def _spans(lists: Lists, names: tuple[str, ...], ranker: Ranker) -> list[Span]:
         arms=names,
         kinds=frozenset(arm.kind for arm in arms),
     )
-    hits = rank(candidates_of(arms), [ranker] if len(arms) > 1 else [], context)
+    hits = run_rankers(candidates_of(arms), [ranker] if len(arms) > 1 else [], context)
     if len(arms) == 1:
         return [_span(found.chunk) for found in arms[0].found[:10]]
     return [_span(hit.chunk) for hit in hits[:10]]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from commonplace.model.search import Arm, ArmKind, Found, KeywordQuery, Query, StoredChunk
 from commonplace.plugin import Candidate, RankContext
-from commonplace.search.search import candidates_of, rank
+from commonplace.search.ranking import candidates_of, run_rankers
 from commonplace_ranking.fusion import TRUST, Evidence, Trust, unit_score
 
 CHUNKS = [StoredChunk(at, "memory", f"memory/{at}.md", 1, 1, "", body="ant bee") for at in range(8)]
@@ -37,7 +37,7 @@ def fused(*arms: Arm, trust: Trust = TRUST["unknown"], **of_context: object) -> 
         arms=tuple(arm.name for arm in arms),
         kinds=frozenset(arm.kind for arm in arms),
     )._replace(**of_context)  # type: ignore[arg-type]  # fields by name
-    return rank(candidates_of(arms), [Evidence(trust)], context)
+    return run_rankers(candidates_of(arms), [Evidence(trust)], context)
 
 
 def test_a_hit_of_both_lists_by_hand() -> None:

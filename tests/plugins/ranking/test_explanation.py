@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from commonplace.model.search import Arm, ArmKind, Found, KeywordQuery, Query, StoredChunk
 from commonplace.plugin import RankContext
-from commonplace.search.search import candidates_of, rank
+from commonplace.search.ranking import candidates_of, run_rankers
 from commonplace_ranking.adjustments import LexicalBoost, TemporalDecay
 from commonplace_ranking.fusion import Evidence, Recency, ReciprocalRank, Single, Weighted
 from commonplace_ranking.mmr import Mmr
@@ -72,7 +72,7 @@ def test_the_parts_of_a_hit_sum_to_its_score(
         kinds=frozenset(arm.kind for arm in given_arms),
     )
     filters = ("path:memory",)
-    for hit in rank(candidates_of(given_arms, filters), [fuser, *others], context):
+    for hit in run_rankers(candidates_of(given_arms, filters), [fuser, *others], context):
         steps = hit.explain.steps
         assert sum(amount for _, amount in hit.explain.parts) == pytest.approx(hit.score)
         assert [step.before for step in steps] == [0.0, *(step.after for step in steps[:-1])]
@@ -91,9 +91,9 @@ def test_a_fusion_names_what_each_arm_gave() -> None:
         query, 0.0, 6, arms=("keyword", "vector"), kinds=frozenset({"bm25", "cosine"})
     )
     hits = candidates_of((said, seen))
-    (hit,) = rank(hits, [Weighted(0.7, 0.3)], context)
+    (hit,) = run_rankers(hits, [Weighted(0.7, 0.3)], context)
     assert dict(hit.explain.parts) == pytest.approx({"vector": 0.63, "keyword": 0.15})
-    (hit,) = rank(hits, [ReciprocalRank()], context)
+    (hit,) = run_rankers(hits, [ReciprocalRank()], context)
     assert dict(hit.explain.parts) == pytest.approx({"vector": 0.5, "keyword": 0.5})
 
 
@@ -101,5 +101,5 @@ def test_what_one_fusion_gave_is_taken_back_by_the_next() -> None:
     arm = Arm("vector", "cosine", (Found(CHUNKS[0], 0.9),))
     query = Query("ant", KeywordQuery(("ant",)))
     context = RankContext(query, 0.0, 6, arms=("keyword", "vector"))
-    (hit,) = rank(candidates_of((arm,)), [Weighted(), ReciprocalRank()], context)
+    (hit,) = run_rankers(candidates_of((arm,)), [Weighted(), ReciprocalRank()], context)
     assert sum(amount for _, amount in hit.explain.parts) == pytest.approx(hit.score)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast, get_args
 import pytest
 
 from commonplace.errors import CommonplaceError, DeadlineExceededError, DeclinedError
+from commonplace.model.plugins import STORE_ABILITIES
 from commonplace.resilience.deadline import NEVER, Deadline
 from commonplace.testing.base import (
     ALL,
@@ -82,10 +83,6 @@ class StoreLaws(Laws):
             yield cast("Store", self.observed(store))
 
 
-_KNOWN = {"keyword", "phrases", "counts", "term_counts", "vectors", "append"}
-_KNOWN |= {"persistent", "eventual", "lookup", "holds", "days", "vocabulary"}
-
-
 class LifetimeLaws(StoreLaws):
     """``capabilities``, ``health``, deadlines, ``writer`` and ``close``."""
 
@@ -95,7 +92,7 @@ class LifetimeLaws(StoreLaws):
 
         Counts too; the methods of what is declared are there.
         """
-        assert store.capabilities <= _KNOWN
+        assert store.capabilities <= STORE_ABILITIES
         assert "keyword" in store.capabilities or "counts" not in store.capabilities
         named = {
             "vectors": "nearest",

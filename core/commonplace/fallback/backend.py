@@ -16,7 +16,13 @@ from commonplace.errors import (
     UnavailableError,
     reason_of,
 )
-from commonplace.host.answers import checked_arms, checked_report, guarded_look_ups, make_worker
+from commonplace.host.answers import (
+    checked_arms,
+    checked_look_up,
+    checked_report,
+    guarded_look_ups,
+    make_worker,
+)
 from commonplace.index.rescoring import with_finite_scores
 from commonplace.index.syncing import Freshness, freshen, maintain_unasked
 from commonplace.model.reports import BackendState
@@ -142,8 +148,6 @@ class Backend:
         self, deadline: Deadline, read: Callable[..., object], kind: type, *given: object
     ) -> Mapping[Any, Any]:
         """What ``read`` has for ``given``, values of ``kind``; see :meth:`call`."""
-        from commonplace.host.backends import checked_look_up  # few searches look something up
-
         deadline.check("the search")
         checked = partial(checked_look_up, kind=kind, backend=self.label)
         return self.call("search", lambda _: checked(read(*given)), deadline)

@@ -11,6 +11,7 @@ kind of part would be two more. What else is asked of parts stands by its kind, 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from math import isfinite
 from operator import attrgetter
@@ -37,7 +38,7 @@ from commonplace.model.search import Arm, Candidate, Explanation, Found, Step, S
 from commonplace.resilience.deadline import Deadline
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from commonplace.host.host import PluginHost
     from commonplace.protocols.contexts import RankContext, RankerContext
@@ -55,11 +56,8 @@ _HANGING = 4
 _ROUNDING = 1e-9
 _path_of = attrgetter("path")
 
-_KINDS = frozenset({"bm25", "cosine", "rank", "opaque"})
-_LOOK_UPS: tuple[tuple[str, type], ...] = (
-    *(("holders", int), ("tokens_beginning", int)),
-    ("vectors", bytes),
-)
+_KINDS = frozenset(("bm25", "cosine", "rank", "opaque"))
+_LOOK_UPS: dict[str, type] = {"holders": int, "tokens_beginning": int, "vectors": bytes}
 _STAGES = ("fuse", "adjust", "select")
 
 
@@ -247,12 +245,6 @@ def _with_failure(hit: Candidate, ranker: str, note: str) -> Candidate:
     return hit._replace(explain=hit.explain.replace(steps=(*hit.explain.steps, step)))
 
 
-def failures_of(hits: Iterable[Candidate]) -> tuple[str, ...]:
-    """Which rankers of ``hits`` were skipped for their failures, and why, each once."""
-    notes = [step.note for hit in hits for step in hit.explain.steps if step.failed]
-    return tuple(dict.fromkeys(notes))
-
-
 # --- sources --------------------------------------------------------------------------------------
 
 
@@ -353,12 +345,22 @@ def checked_arms(given: object, backend: str) -> tuple[Arm, ...]:
 
 
 def guarded_look_ups(arm: Arm, look_up: Callable[..., Mapping[Any, Any]]) -> dict[str, Any]:
-    """The look-ups of ``arm`` as calls of ``look_up``, which is given each of them.
+    """The look-ups of ``arm``, done by ``look_up``, which is given each and its kind of values."""
+    given = {name: getattr(arm, name) for name in _LOOK_UPS}
+    return {name: partial(look_up, read, _LOOK_UPS[name]) for name, read in given.items() if read}
 
-    After it, ``look_up`` is given the kind of its values, and what to look up.
+
+def checked_look_up(given: object, kind: type, backend: str) -> Mapping[Any, Any]:
+    """``given``, if it maps tokens or ids of chunks to values of ``kind``, as look-ups must.
+
+    Raises :class:`~commonplace.errors.UnavailableError` for anything else.
     """
-    reads = [(name, kind, getattr(arm, name)) for name, kind in _LOOK_UPS]
-    return {name: partial(look_up, read, kind) for name, kind, read in reads if read is not None}
+    if not isinstance(given, Mapping):
+        raise _wrong(backend, f"a {type(given).__name__} for a look-up")
+    for key, value in given.items():
+        if not (isinstance(key, (int, str)) and isinstance(value, kind)):
+            raise _wrong(backend, f"{key!r:.40} and a {type(value).__name__} for a look-up")
+    return given
 
 
 def _fault_of(item: Any) -> str:

@@ -5,14 +5,12 @@ What backends answer in a search or a sync is checked in ``answers.py``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from commonplace.errors import (
     CommonplaceError,
     PluginUnavailableError,
     ScopeDeniedError,
-    UnavailableError,
     reason_of,
 )
 from commonplace.host.failures import log_once
@@ -135,20 +133,6 @@ def refuse_chats(section: str, reason: str, query: Query) -> None:
             f"which chats may search is not known: {section} cannot be read, for {reason}",
             hint=f"fix that plugin (commonplace plugins), or remove {section}",
         )
-
-
-def checked_look_up(given: object, kind: type, backend: str) -> Mapping[Any, Any]:
-    """``given``, if it maps tokens or ids of chunks to values of ``kind``, as look-ups must.
-
-    Raises :class:`~commonplace.errors.UnavailableError` for anything else.
-    """
-    if not isinstance(given, Mapping):
-        raise UnavailableError(f"{backend} answered with a {type(given).__name__} for a look-up")
-    for key, value in given.items():
-        if not (isinstance(key, (int, str)) and isinstance(value, kind)):
-            pair = f"a {type(value).__name__} by a {type(key).__name__}"
-            raise UnavailableError(f"{backend} answered with {pair} for a look-up")
-    return given
 
 
 def health_of(guard: GuardedCaller, report: Callable[[], ManagerHealth]) -> ManagerHealth:

@@ -264,3 +264,9 @@ def _relevances(scores: Mapping[int, float], count: int) -> Mapping[int, float]:
     if all(0 <= score <= 1 for score in scores.values()):
         return scores
     return {at: 1 / (1 + exp(min(_MOST_LOGIT, -score))) for at, score in scores.items()}
+
+
+def failures_of(hits: Sequence[Candidate]) -> tuple[str, ...]:
+    """Which rankers of ``hits`` were skipped for their failures, and why, each once."""
+    notes = [step.note for hit in hits for step in hit.explain.steps if step.failed]
+    return tuple(dict.fromkeys(notes))

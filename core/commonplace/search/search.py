@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from commonplace.config.defaults import RANKERS
 from commonplace.config.settings import chain_of
-from commonplace.host.answers import failures_of, make_rankers
+from commonplace.host.answers import make_rankers
 from commonplace.model.search import ArmFacts, Candidate, Query, SearchResult, Where
 from commonplace.model.tuples import NamedTuple
 from commonplace.protocols.contexts import MOST_HITS, FurtherHits, RankContext, RankerContext
@@ -19,6 +19,7 @@ from commonplace.search.ranking import (
     Ranked,
     Threshold,
     candidates_of,
+    failures_of,
     left_out,
     passing,
     run_rankers,

@@ -16,7 +16,6 @@ from commonplace.host.answers import (
     GuardedRanker,
     checked_arms,
     checked_report,
-    failures_of,
     make_rankers,
     read_of,
     scanned,
@@ -42,7 +41,7 @@ from commonplace.protocols.contexts import (
     RankerContext,
 )
 from commonplace.resilience.deadline import Deadline
-from commonplace.search.ranking import with_step
+from commonplace.search.ranking import failures_of, with_step
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -294,7 +294,7 @@ class Recency:
                 note += f", x {prior.now:.3f} as the query asks for now"
             elif squeezed and prior.usual < 1 and 0 < hit.score <= 1:
                 score = tanh(prior.usual * atanh(min(hit.score, _ALMOST_1)))
-                note += " before it was squeezed below 1"
+                note += ", applied before the score is kept below 1"
             else:
                 score = hit.score * prior.usual
             aged.append(with_step(hit, self.id, score, note))
@@ -306,7 +306,7 @@ class Recency:
             1 - weight * (1 - 0.5 ** (age / half_life))
             for weight, half_life in (self._usual, self._present)
         )
-        return _Prior(usual, now, f"x {usual:.3f}, {age} days")
+        return _Prior(usual, now, f"x {usual:.3f} for an age of {age} days")
 
 
 class _Prior(NamedTuple):

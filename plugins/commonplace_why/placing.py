@@ -31,7 +31,7 @@ _LONGEST = 160  # characters of a line that is shown
 class Words(NamedTuple):
     """The words of a question in a hit: what each gave to its score, the most first, and the rest.
 
-    A word is as it was typed, its token where it is not known. Both are empty where a backend
+    A word has its typed form, or its token where none is known. Both are empty where a backend
     does not tell.
     """
 

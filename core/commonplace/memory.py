@@ -278,8 +278,8 @@ class Memory:
         """Return the block on memory for an agent's prompt, in at most ``budget`` characters.
 
         It has the section on how to recall, what plugins add, and for a direct chat the curated
-        memory and the logs of today and yesterday; or with ``query`` the passages for it instead of
-        these notes, alone in a small budget. ``budget`` (500 or more) defaults to the key
+        memory and the logs of today and yesterday (or the newest); or with ``query`` the passages
+        for it instead of these notes, alone in a small budget. ``budget`` (500 or more) defaults to
         ``limits.maxInjectedChars``. Never raises for what memory cannot do: the text says it.
         """
         from commonplace.tools.prompt_block import recall

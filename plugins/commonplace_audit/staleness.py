@@ -17,6 +17,7 @@ from commonplace.plugin import (
     times_of,
 )
 from commonplace_audit.findings import AuditFinding, masked_lines, quoted, replaced
+from commonplace_audit.past_states import past_lines
 from commonplace_audit.private_keys import private_keys
 
 if TYPE_CHECKING:
@@ -75,8 +76,20 @@ _RELATIVE = re.compile(
     re.IGNORECASE,
 )
 _AWAY = {"yesterday": -1, "today": 0, "tonight": 0, "tomorrow": 1}
+# What holds whenever it is read: "every Monday for next week", "by later she means this week".
+_RULE = re.compile(
+    r"\b(?:every|each|always|usually|normally|never|whenever|means?|jede[nmrs]?|immer|chaque|"
+    r"toujours|cada|siempre|sempre|ogni)\b|кажд|всегда|每|总是|毎|いつも|매주|매달|항상",
+    re.IGNORECASE,
+)
+# What came after: "canvas until 2026, SVG since".
+_THEN = re.compile(
+    r"[^.]*?[,;:][^.,;]*\b(?:after|since|afterwards|from\s+then|seitdem)\b", re.IGNORECASE
+)
 # Any Wednesday in the middle of a month: weeks, weekends and months about it do not end with it.
 _MIDDLE = date(2025, 1, 15)
+# A Saturday of another month, half a year and five years away.
+_ANOTHER = date(2030, 8, 24)
 _FRENCH = re.compile(
     r"\b(?:le|la|les|est|il|elle|je|nous|on|un|une|des|du|a|au|et)\b|[éèêàç]", re.IGNORECASE
 )
@@ -87,10 +100,12 @@ _CODE = re.compile(r"`[^`]*`|\"[^\"]*\"|“[^”]*”")
 def stale_dates(note: AuditedNote, today: date) -> Iterator[AuditFinding]:
     """What was to be done or to last until a day that has passed, and relative dates.
 
-    Of a dated note only open tasks count: the rest says what was true on its day.
+    Of a dated note only open tasks count: the rest says what was true on its day. Past
+    states that a note lists as such do not count (:func:`past_lines`).
     """
+    past = past_lines(note.text) if not note.day else frozenset()
     for number, line in prose_lines(note.text):
-        if _DONE.search(line) or line.lstrip().startswith((">", "|")):
+        if number in past or _DONE.search(line) or line.lstrip().startswith((">", "|")):
             continue
         at = f"{note.path}#L{number}"
         open_task = _OPEN.search(line) is not None
@@ -102,7 +117,8 @@ def stale_dates(note: AuditedNote, today: date) -> Iterator[AuditFinding]:
                 "warning",
                 at,
                 f"{what} of {end}, which has passed: {quoted(plain_line(line))}",
-                f"commonplace forget {at}, or commonplace correct {at} with what holds now",
+                f"if it {'is done' if open_task else 'holds no more'}: commonplace forget {at}, or "
+                f"commonplace correct {at} with what holds now",
             )
         elif not note.day and not line.lstrip().startswith("#"):
             yield from _relative(note, number, line, at)
@@ -177,6 +193,9 @@ def _end_of(line: str, note: AuditedNote, *, open_task: bool) -> str:
     bare = _CODE.sub(_blank, _NAME.sub(_blank, line))
     seen = date.fromisoformat(note.day) if note.day else _MIDDLE
     times = times_of(bare, lambda: seen)
+    if not note.day and times:  # "until Monday" is another day for each reader
+        others = {(time.start, time.days) for time in times_of(bare, lambda: _ANOTHER)}
+        times = [time for time in times if (time.start, time.days) in others]
     dated = [time for time in times if not is_yearly(time.days[0]) and not time.seen_from_today]
     for found in _DUE.finditer(bare):
         for time in dated:
@@ -204,6 +223,8 @@ def _end_of(line: str, note: AuditedNote, *, open_task: bool) -> str:
 
 def _lasts(line: str, due: re.Match[str]) -> bool:
     """Whether a line that is no task says what is to come: "built by 2020" does not."""
+    if due["until"] and _THEN.match(line, due.end()):
+        return False
     if (due["until"] or due["held"]) and _WAS_UNTIL.search(line[: due.start()]):
         return False
     was = _WAS.search(_HAS_TO.sub("", line)) is not None
@@ -216,6 +237,8 @@ def _blank(found: re.Match[str]) -> str:
 
 def _relative(note: AuditedNote, number: int, line: str, at: str) -> Iterator[AuditFinding]:
     bare = _CODE.sub("", line)
+    if _RULE.search(bare):
+        return
     found = _RELATIVE.search(bare)
     if found is None:
         word = _relative_word(bare)

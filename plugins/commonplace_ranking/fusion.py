@@ -326,14 +326,14 @@ class Recency:
             1 - weight * (1 - 0.5 ** (age / half_life))
             for weight, half_life in (self._usual, self._present)
         )
-        return _Prior(usual, now, f"x {usual:.3f}, {age} days")
+        return _Prior(usual, now, f"x {usual:.3f} for an age of {age} days")
 
 
 def _lowered(score: float, factor: float, *, squeezed: bool) -> tuple[float, str]:
     """``score`` times ``factor``, or what it was before it was ``squeezed``; and a note on that."""
     if squeezed and factor < 1 and 0 < score <= 1:
         lowered = tanh(factor * atanh(min(score, _ALMOST_1)))
-        return lowered, " before it was squeezed below 1"
+        return lowered, ", applied before the score is kept below 1"
     return score * factor, ""
 
 

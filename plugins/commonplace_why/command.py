@@ -18,9 +18,11 @@ from commonplace.plugin import (
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from commonplace import Memory, SearchResult
+    from commonplace import Hit, Memory
     from commonplace.plugin import Context, TracedRecall
+    from commonplace_why.placing import Placing
     from commonplace_why.replaying import Recalled, Replay
 
 _OFF = (
@@ -37,6 +39,7 @@ class WhyCommand:
     examples = (
         "commonplace why MEMORY.md#L3",
         'commonplace why "which port does staging use?"',
+        'commonplace why "which port does staging use?" memory/2026-09-01.md#L3',
         "commonplace why memory/2026-09-01.md --json",
     )
 
@@ -47,7 +50,8 @@ class WhyCommand:
             metavar="CITATION|QUERY",
             nargs="+",
             help="lines of notes or their paths: which recalls each was part of; other words are "
-            "one question: its ranking, and whether asking again gives what agents were given",
+            "one question: its ranking, and whether asking again gives what agents were given; a "
+            "question and then one citation: why the question finds this passage there, or not",
         )
         parser.add_argument(
             "--last",
@@ -62,7 +66,7 @@ class WhyCommand:
         question = " ".join(args.words).strip()
         if not question:
             raise UsageError("nothing to explain", hint=self.examples[0])
-        from commonplace_why.replaying import citations_in
+        from commonplace_why.replaying import citations_in, question_about
 
         with context.open_memory() as memory:
             if not memory.settings.recalls.trace:
@@ -70,6 +74,8 @@ class WhyCommand:
             try:
                 if citations := citations_in(memory, args.words):
                     _passages(memory, citations, args.last, context)
+                elif about := question_about(memory, args.words):
+                    _placing(memory, *about, context)
                 else:
                     _question(memory, question, args.last, context)
             except BrokenPipeError:  # of what is written: a pager was closed
@@ -119,9 +125,10 @@ def _show_recalls(recalls: list[Recalled], context: Context) -> None:
 
 
 def _question(memory: Memory, question: str, most: int, context: Context) -> None:
+    from commonplace_why.placing import typed_words
     from commonplace_why.replaying import ask, replays_of
 
-    result = ask(memory, question)
+    result, typed = ask(memory, question), typed_words(question)
     replays = list(replays_of(memory, question, most))
     if context.json:
         context.emit(
@@ -130,7 +137,7 @@ def _question(memory: Memory, question: str, most: int, context: Context) -> Non
                 "logged": memory.settings.recalls.trace,
                 "notes": messages_of(result),
                 "warnings": list(result.warnings),
-                "hits": _hits_json(result),
+                "hits": [_hit_json(hit, typed) for hit in result.hits],
                 "replays": [_replay_json(replay) for replay in replays],
             }
         )
@@ -138,7 +145,7 @@ def _question(memory: Memory, question: str, most: int, context: Context) -> Non
     context.notes(messages_of(result))
     for rank, hit in enumerate(result.hits, 1):
         context.line(f"{rank}. {hit.score:.3f} {hit.citation}")
-        for line in explained(hit.explain):
+        for line in _why(hit, typed):
             context.line(f"   {line}")
     if not result.hits:
         context.line("no matches")
@@ -154,6 +161,87 @@ def _question(memory: Memory, question: str, most: int, context: Context) -> Non
                 context.line(f"   then {rank}. {hit_then.score:.3f} {hit_then.citation}")
     if not replays:
         context.line("no recall by this question is logged")
+
+
+def _why(hit: Hit, typed: Mapping[str, str]) -> Iterator[str]:
+    """The line that matches best, the words, how the score came about, and its parts."""
+    from commonplace_why.placing import best_line, parts_by_word, words_in
+
+    if line := best_line(hit):
+        yield f"| {line}"
+    words = words_in(hit.explain, typed)
+    if words.had or words.lacked:
+        had = ", ".join(f"{word!r} {amount:.3f}" for word, amount in words.had)
+        lacked = ", ".join(map(repr, words.lacked))
+        yield "words: " + "; ".join(
+            filter(None, (f"has {had}" if had else "", f"lacks {lacked}" if lacked else ""))
+        )
+    yield from (one for one in explained(hit.explain) if not one.startswith("score: "))
+    parts = parts_by_word(hit.explain, typed)
+    if len(parts) > 1:
+        yield f"score: {hit.score:.4f} = {_sum(parts)}"
+
+
+def _sum(parts: Sequence[tuple[str, float]]) -> str:
+    return " ".join(f"{amount:+.4f} {name}" for name, amount in parts).removeprefix("+")
+
+
+def _placing(memory: Memory, question: str, citation: str, context: Context) -> None:
+    from commonplace_why.placing import compared, placed, typed_words
+    from commonplace_why.replaying import ask
+
+    result, typed = ask(memory, question), typed_words(question)
+    one = placed(memory, question, citation, result)
+    more = compared(one.hit, one.above, typed) if one.hit and one.above else []
+    if context.json:
+        context.emit(
+            {
+                "query": question,
+                "notes": messages_of(result),
+                "warnings": list(result.warnings),
+                "citation": citation,
+                "state": one.state,
+                "rank": one.rank,
+                "total": one.total,
+                "shown": one.shown,
+                "reasons": list(one.reasons),
+                "hit": _hit_json(one.hit, typed) if one.hit else None,
+                "above": {"rank": one.above_rank, **_hit_json(one.above, typed)}
+                if one.above
+                else None,
+                "difference": [{"name": name, "amount": amount} for name, amount in more],
+                "longer": one.longer or None,
+            }
+        )
+        return
+    context.notes(messages_of(result))
+    for line in _placing_lines(one, more, typed):
+        context.line(line)
+
+
+def _placing_lines(
+    one: Placing, more: Sequence[tuple[str, float]], typed: Mapping[str, str]
+) -> Iterator[str]:
+    """Where the passage is and why, it, and the hit above it."""
+    of = counted(one.total, "passage") + " that the question finds"
+    if one.hit is None:
+        yield f"{one.citation} is not among the {of}"
+    elif one.state == "folded":
+        yield f"{one.citation} is folded into hit {one.rank} of the {of}"
+    else:
+        yield f"{one.citation} is hit {one.rank} of the {of}: {one.hit.score:.3f}"
+    yield from (f"   {reason}" for reason in one.reasons)
+    if one.hit is None:
+        return
+    yield from (f"   {line}" for line in (one.hit.citation, *_why(one.hit, typed)))
+    if one.above is None:
+        return
+    which = "just above" if one.rank == (one.above_rank or 0) + 1 else "the last that is shown"
+    yield f"{one.above_rank}. {one.above.score:.3f} {one.above.citation}, {which}"
+    yield from (f"   {line}" for line in _why(one.above, typed))
+    if more:
+        yield f"   it has {one.above.score - one.hit.score:.4f} more: {_sum(more)}"
+        yield from (f"   {line}" for line in filter(None, (one.longer,)))
 
 
 def _head(recall: TracedRecall) -> str:
@@ -187,15 +275,18 @@ def _recalled_json(one: Recalled) -> dict[str, object]:
     }
 
 
-def _hits_json(result: SearchResult) -> list[dict[str, object]]:
-    return [
-        {
-            "citation": hit.citation,
-            "score": hit.score,
-            "why": list(explained(hit.explain)),
-        }
-        for hit in result.hits
-    ]
+def _hit_json(hit: Hit, typed: Mapping[str, str]) -> dict[str, object]:
+    from commonplace_why.placing import best_line, words_in
+
+    words = words_in(hit.explain, typed)
+    return {
+        "citation": hit.citation,
+        "score": hit.score,
+        "line": best_line(hit),
+        "words": [{"word": word, "amount": amount} for word, amount in words.had],
+        "lacks": list(words.lacked),
+        "why": list(explained(hit.explain)),
+    }
 
 
 def _replay_json(replay: Replay) -> dict[str, object]:

@@ -35,6 +35,7 @@ _LIKE_A_CITATION = re.compile(
     r"\S*#L\d+\S*|\S+\.(?:md|markdown|txt|jsonl)(?::\d+(?:-\d+)?)?", re.IGNORECASE
 )
 _LINES_ALONE = re.compile(r"\S+:\d+(?:-\d+)?")
+_CITES_LINES = re.compile(r"\S*#L\d+\S*|\S+\.(?:md|markdown|txt|jsonl):\d+(?:-\d+)?", re.IGNORECASE)
 _LAST_LINE = 1 << 31
 _CHAT = "agent:replay:group:replay"  # any chat that is not direct
 
@@ -78,6 +79,22 @@ def citations_in(memory: Memory, words: Sequence[str]) -> list[str]:
         return []
     citations = [citation_in(memory, word) or citation_meant(memory, word) for word in words]
     return [one for one in citations if one is not None] if all(citations) else []
+
+
+def question_about(memory: Memory, words: Sequence[str]) -> tuple[str, str] | None:
+    """The question that ``words`` begin with and the citation that is the last of them.
+
+    ``None`` if the last one is none: in a question of several arguments, it must name lines. Raises
+    as :func:`citation_in` and :func:`citation_meant`.
+    """
+    *others, last = words
+    question = " ".join(others).strip()
+    like = _LIKE_A_CITATION.fullmatch(last) or _LINES_ALONE.fullmatch(last)
+    alone = len(others) == 1 and like
+    if not question or not (alone or _CITES_LINES.fullmatch(last)):
+        return None
+    citation = citation_in(memory, last) or citation_meant(memory, last)
+    return None if citation is None else (question, citation)
 
 
 def citation_in(memory: Memory, words: str) -> str | None:

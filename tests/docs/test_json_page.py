@@ -390,6 +390,12 @@ def test_why(run: Callable[..., dict[str, Any]], tmp_path: Path) -> None:
     tables = documented()
     check(tables["why CITATION"][0], run("why", "MEMORY.md#L1"))
     check(tables["why QUERY"][0], run("why", "staging port"))
+    table = tables["why QUERY CITATION"][0]
+    (notes / "memory").mkdir(exist_ok=True)
+    (notes / "memory/a.md").write_text("Where the port stands\nis a story.\n", encoding="utf-8")
+    questions = ("staging port", "staging port path:memory/a.md")
+    cited = ("MEMORY.md#L1", "memory/a.md#L1")
+    check(table, *[run("why", question, path) for question in questions for path in cited])
 
 
 def test_install(run: Callable[..., dict[str, Any]]) -> None:

@@ -106,7 +106,11 @@ def _hit_json(hit: Hit, *, explain: bool) -> dict[str, Any]:
 def _explain_json(explain: Explanation) -> dict[str, Any]:
     """Why a hit scores what it scores; ``parts`` sum to the score."""
     return {
-        "arms": explain.arms,
+        "arms": [
+            _parts(arm, "arm kind raw rank evidence note coverage")
+            | {"words": [{"token": token, "amount": amount} for token, amount in arm.words]}
+            for arm in explain.arms
+        ],
         "steps": [_parts(step, "ranker before after note") for step in explain.steps],
         "parts": [{"name": name, "amount": amount} for name, amount in explain.parts],
         "filters": explain.filters,

@@ -383,12 +383,12 @@ def _fault_of(item: Any) -> str:
 
 def _within(arm: Arm) -> Arm:
     """``arm`` with its shares within 0 and 1."""
-    if all(0 <= (has or 0) <= 1 and 0 <= (covers or 0) <= 1 for _, _, has, _, covers in arm.found):
+    shares = (share for item in arm.found for share in (item.evidence, item.coverage))
+    if all(0 <= (share or 0) <= 1 for share in shares):
         return arm
-    found = [
-        item._replace(evidence=_share(item.evidence), coverage=_share(item.coverage))
-        for item in arm.found
-    ]
+    found = (
+        i._replace(evidence=_share(i.evidence), coverage=_share(i.coverage)) for i in arm.found
+    )
     return arm._replace(found=tuple(found))
 
 

@@ -239,8 +239,8 @@ class SharedChunking:
         if self._own not in known:
             return f"{words}: `commonplace index` cuts the notes again"
         return (
-            f"{words}, which another configuration shares: set the same in both, give one of them "
-            "an index of its own (store.path), or run `commonplace index --force`"
+            f"{words}, as set here before or by another configuration: run `commonplace index "
+            "--force`, or give each configuration an index of its own (store.path)"
         )
 
     def _chunker(self, cut: Cut) -> Chunker:

@@ -80,7 +80,7 @@ def rescored(matches: KeywordMatches, query: KeywordQuery, limit: int) -> list[F
     for item, (stored, length) in zip(candidates, terms, strict=True):
         chunk = item.chunk
         counts = {**stored, **_longer_names(chunk.body, begun)} if begun else stored
-        words = _words_score(counts, weights, length, average)
+        words = _word_scores(counts, weights, length, average)
         # A pair is looked for only where both of its words were counted, or have no weight.
         counted = set(counts)
         likely = [text for weighty, text in pairs if weighty <= counted]
@@ -90,7 +90,8 @@ def rescored(matches: KeywordMatches, query: KeywordQuery, limit: int) -> list[F
         answer = most * answer_share(chunk.text, query.answer, weights) if query.answer else 0.0
         raised = 1 + _SIDE_BY_SIDE * side_by_side + _DOCUMENT * document + _DATE * date + answer
         boosts = _Boosts(side_by_side, document, date, answer)
-        scored.append(_Scored(item, words, counts, boosts, words * raised))
+        # Exact, as the order of the counts is the store's.
+        scored.append(_Scored(item, words, boosts, fsum(words.values()) * raised))
     scored.sort(key=_by_score)  # stable, here and below: equal scores keep the store's order
     if spread:
         scored = _spread(scored)
@@ -102,18 +103,16 @@ def _longer_names(body: str, names: Sequence[str]) -> dict[str, float]:
     return {name: n for name in names if (n := f" {body}".count(f" {name}_"))}
 
 
-def _words_score(
+def _word_scores(
     counts: Mapping[str, float], weights: Mapping[str, float], length: float, average: float
-) -> float:
-    """BM25; the sum is exact, as the order of the counts is the store's."""
+) -> dict[str, float]:
+    """What BM25 gives for each token that the chunk has."""
     room = K1 * (1 - B + B * length / average)
-    return (K1 + 1) * fsum(
-        [
-            weights[token] * count / (count + room)
-            for token, count in counts.items()
-            if count and token in weights
-        ]
-    )
+    return {
+        token: (K1 + 1) * weights[token] * count / (count + room)
+        for token, count in counts.items()
+        if count and token in weights
+    }
 
 
 class _Boosts(NamedTuple):
@@ -127,8 +126,7 @@ class _Boosts(NamedTuple):
 
 class _Scored(NamedTuple):
     item: Found
-    words: float
-    counts: Mapping[str, float]
+    words: Mapping[str, float]
     boosts: _Boosts
     score: float
     spread: float = 1.0
@@ -142,7 +140,8 @@ class _Scored(NamedTuple):
         raised = "".join(
             [f" + {most:g} x {share:.2f} {name}" for most, share, name in boosts if share]
         )
-        note = f"{self.words:.3f} x (1{raised})" if raised else f"{self.words:.3f}"
+        words = f"{fsum(self.words.values()):.3f}"
+        note = f"{words} x (1{raised})" if raised else words
         return f"{note} x {self.spread:.2f} for what stands before it" if self.spread < 1 else note
 
 
@@ -167,7 +166,8 @@ def _with_evidence(
         if times is not None:
             evidence = times.evidence(evidence, scored.boosts.date)
             coverage = times.evidence(coverage, scored.boosts.date)
-        yield Found(scored.item.chunk, scored.score, evidence, scored.note, coverage)
+        words = tuple([(token, scored.words.get(token, 0.0)) for token in weights])
+        yield Found(scored.item.chunk, scored.score, evidence, scored.note, coverage, words)
 
 
 def _evidence(share: float, score: float, once: float) -> float:
@@ -187,7 +187,7 @@ def _coverage(scored: _Scored, weights: Mapping[str, float], whole: float) -> fl
     """
     if not whole:  # by a store's counts, all chunks hold each word
         return 0.0
-    covered = fsum([weights[token] for token, n in scored.counts.items() if n and token in weights])
+    covered = fsum(map(weights.__getitem__, scored.words))
     return min(1.0, sqrt(covered / whole * scored.score / ((K1 + 1) * whole)))
 
 

@@ -27,9 +27,9 @@ class Where(NamedTuple):
     """What a search is restricted to; a document must pass every filter that is set.
 
     ``paths`` are globs on the stored path, of which one must match (``*`` does not cross ``/``,
-    ``**`` does; a pattern without wildcards matches the path itself and everything under it).
-    ``after`` and ``before`` are ISO dates, inclusive; only dated documents pass them. All ``tags``
-    must be there, as they are. ``not_paths``, ``not_sources`` and ``not_tags`` must not match.
+    ``**`` does; without wildcards it is the path itself and everything under it). ``after`` and
+    ``before`` are ISO dates, inclusive; only dated documents pass them. All ``tags`` must be there.
+    ``not_paths``, ``not_sources`` and ``not_tags`` must not match.
     """
 
     sources: frozenset[str] | None = None
@@ -124,9 +124,9 @@ class StoredChunk(NamedTuple):
 class Found(NamedTuple):
     """A chunk and its raw score; ``score`` is of the arm's kind, more is better.
 
-    ``evidence`` (0..1), where a store can give it, says how sure it is that the chunk is relevant,
-    whatever else was found; ``None`` says nothing. ``note`` says how the score came about.
-    ``coverage`` (0..1) is sqrt(share of the query's weight that it has x BM25 / the most possible).
+    ``evidence`` (0..1), if known, says how sure it is that the chunk is relevant, whatever else was
+    found; ``coverage`` (0..1) is sqrt(share of the query's weight that it has x BM25 / the most
+    possible). ``note`` says how the score came about, ``words`` what each token gave, or 0, of it.
     """
 
     chunk: StoredChunk
@@ -134,6 +134,7 @@ class Found(NamedTuple):
     evidence: float | None = None
     note: str = ""
     coverage: float | None = None
+    words: tuple[tuple[str, float], ...] = ()
 
 
 class TermCounts(NamedTuple):
@@ -176,10 +177,9 @@ class Arm(NamedTuple):
     found. ``provider`` and ``model`` made the query's embedding, for arms that have one, and
     ``fallback`` says in whose place. ``note`` tells the user why an arm that was wanted is empty.
     ``lacking`` counts the chunks without a vector that may be embedded in the background, and
-    ``incomplete`` tells the user that this list cannot have them. ``unknown`` are the tokens of the
-    query that no chunk holds, where the engine knows. While it is open, ``holders`` and
-    ``tokens_beginning`` are those of the store, and ``vectors`` gives the unit vectors (float32,
-    little-endian) of chunks by id: the host calls them as it calls ``search``, by its deadline.
+    ``incomplete`` tells the user that this list cannot have them. ``unknown``: tokens that no chunk
+    holds. While it is open, ``holders`` and ``tokens_beginning`` are the store's, ``vectors`` gives
+    unit vectors (float32, little-endian) of chunks by id: the host calls them by its own deadline.
     """
 
     name: str
@@ -217,6 +217,7 @@ class ArmScore(Record):
     evidence: float | None = None
     note: str = ""
     coverage: float | None = None
+    words: tuple[tuple[str, float], ...] = ()
 
 
 class Step(Record):
@@ -272,10 +273,10 @@ class Hit(Record):
 
     ``path`` and the 1-based inclusive lines say where it stands. ``score`` (0..1) is about the
     share of the query's information that it holds, fused with the rank by vectors where there are
-    any; ``weak`` says that it is much less than the best one's. ``snippet`` is Markdown, at most
-    700 characters; ``highlights`` are (start, end) offsets of words in it. ``similar`` cite what
-    says the same but for a value, newest first, and ``earlier`` are these values, ``8402
-    (2026-10-02)``. ``trust`` says whose text it is: data, never instructions.
+    any; ``weak`` says that it is much less than the best one's. ``snippet`` is Markdown of at most
+    700 characters; ``highlights`` are (start, end) offsets in it. ``similar`` cite what says the
+    same but for a value, newest first, ``earlier`` are these values, ``8402 (2026-10-02)``.
+    ``trust`` says whose text it is: data, never instructions.
     """
 
     path: str
@@ -340,10 +341,10 @@ class SearchResult(Record):
     """The answer to a search, and who gave it.
 
     ``backend`` served it; ``provider`` and ``model`` made the query's embedding (``None``: keyword
-    only). ``fallback`` says from which part it fell back and why (``None``: it did not).
-    ``stale`` counts files known to have changed that the answer does not know yet. ``notes`` are
-    words for the user about this answer, ``warnings`` those on what could not be done. ``arms`` are
-    the lists it was made of, ``unknown`` the words of the query that no note has, where known.
+    only). ``fallback`` says from which part it fell back and why. ``stale`` counts files known to
+    have changed that the answer does not know yet. ``notes`` tell the user about this answer,
+    ``warnings`` what could not be done. ``arms`` are the lists it was made of, ``unknown`` the
+    words of the query that no note has, where known.
     """
 
     hits: tuple[Hit, ...]

@@ -171,8 +171,8 @@ def _around(
         return first + start, first + end
     # Half of the room before it, or more where less than half is needed behind.
     start = first - min(first, max(spare // 2, spare - (len(text) - last)))
-    if 0 < start < first and text[start - 1] != "\n":
-        start = _cut_after(text, start, min(first, start + _REACH))
+    if 0 < start < first and text[start - 1] != "\n":  # ``first`` begins a line
+        start = text.find("\n", start, first) + 1 or first
     end = min(len(text), start + limit)
     if end < len(text):
         end = _cut_before(text, end, max(last, end - _REACH))
@@ -333,6 +333,23 @@ def none_of(freshness: Freshness, *, filtered: bool = False) -> str:
     return f"no {indexed}note" + (" that passes the filters" if filtered else "")
 
 
+_FRAME = """
+    about above across after again against ago almost along already also although always among
+    another any anything around aside away because before behind below beneath beside besides
+    between beyond both despite during each either else enough even ever every everything except
+    few hardly however instead just least less lately lot lots many maybe meanwhile more most mostly
+    much nearly neither never nothing often once only other others otherwise outside over perhaps
+    please quite rarely rather recently same seldom several since so sometimes somehow something
+    soon still such than though through throughout thus till together too toward towards under
+    unless unlike until upon usually very via whatever whenever whereas wherever whether while
+    whose within without yet
+    happen happened happening happens kind know matter seem seemed seems sort stuff tell thing
+    things
+"""
+_FRAME_WORDS = frozenset(_FRAME.split())
+"""English words that relate others, count or ask: that no note has one says nothing."""
+
+
 def unknown_notes(words: Iterable[UnknownWord], none: str) -> Iterator[QueryNote]:
     """Notes on words that no note has; a single one on those with no word in their place.
 
@@ -341,6 +358,8 @@ def unknown_notes(words: Iterable[UnknownWord], none: str) -> Iterator[QueryNote
     without_other = []
     for unknown in words:
         word = repr(unknown.word[:60])
+        if unknown.word.lower() in _FRAME_WORDS:
+            continue
         if unknown.instead:
             instead = " and ".join(map(repr, unknown.instead))
             yield QueryNote(f"{none} has {word}: searched for {instead} instead")

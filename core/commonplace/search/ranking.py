@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import exp, isfinite
 from typing import TYPE_CHECKING, Protocol
 
@@ -35,15 +36,10 @@ def candidates_of(arms: Sequence[Arm], filters: tuple[str, ...] = ()) -> list[Ca
     """
     found: dict[ChunkId, Candidate] = {}
     for arm in arms:
-        for rank_, (chunk, raw, evidence, note, coverage) in enumerate(arm.found, 1):
-            arm_score = ArmScore(
-                arm=arm.name,
-                kind=arm.kind,
-                raw=raw,
-                rank=rank_,
-                evidence=evidence,
-                note=note,
-                coverage=coverage,
+        score_of = partial(ArmScore, arm=arm.name, kind=arm.kind)
+        for rank, (chunk, raw, evidence, note, coverage, words) in enumerate(arm.found, 1):
+            arm_score = score_of(
+                raw=raw, rank=rank, evidence=evidence, note=note, coverage=coverage, words=words
             )
             before = known.explain.arms if (known := found.get(chunk.id)) else ()
             explain = Explanation(arms=(*before, arm_score), filters=filters)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -51,8 +52,9 @@ def recall(
     ``budget`` are characters for all of it, by default those of ``tools``. ``sections`` are what
     plugins add, in their order; they are cut where all together are longer than a third of it, if
     notes or passages follow. Notes are shown to direct chats alone: the curated memory, and the
-    logs of today and yesterday at ``now`` (epoch seconds) in the time zone ``query.timeZone``; of a
-    log that does not fit, its end. Notes that cannot be read are left out.
+    logs of today and yesterday at ``now`` (epoch seconds) in the time zone ``query.timeZone``, or
+    if there are none those of the newest day before; of a log that does not fit, its end. Notes
+    that cannot be read are left out.
     """
     budget = budget or tools.budget
     parts: list[str] = []
@@ -78,6 +80,7 @@ def recall(
     today = today_at(now, tools.time_zone)
     days = (today, today - timedelta(days=1))
     logs = [path for day in days for path in tools.places.logs(day)]
+    logs = logs or tools.places.latest_logs(today)
     curated = tools.places.curated
     for path in (*curated, *logs):
         is_curated = path in curated
@@ -116,7 +119,17 @@ def _cut(text: str, room: int) -> str:
     if keep < LEAST_PASSAGE:
         return ""
     end = text.rfind("\n", 0, keep)
-    return text[: end if end > keep // 2 else floor_boundary(text, keep)] + _MORE
+    cut = text[: end if end > keep // 2 else floor_boundary(text, keep)]
+    return (_without_last_heading(cut) or cut) + _MORE
+
+
+def _without_last_heading(text: str) -> str:
+    """``text`` without headings at its end, which have no text below them."""
+    while True:
+        above, _, last = text.rstrip().rpartition("\n")
+        if not re.match(r" {0,3}#{1,6}(?:\s|\Z)", last):
+            return text
+        text = above
 
 
 def _note(tools: MemoryTools, path: str, room: int, *, tail: bool) -> tuple[str, bool]:
@@ -142,6 +155,9 @@ def _note(tools: MemoryTools, path: str, room: int, *, tail: bool) -> tuple[str,
         if keep < LEAST_PASSAGE:
             break
         text, start, end = (last_lines if tail else first_lines)(note, keep)
+        if not tail and (headings := len(text) - len(_without_last_heading(text))):
+            end -= text.count("\n", len(text) - headings)
+            text = text[: len(text) - headings]
         shown = _shown(text, note, start, end) + pointer
         if text and len(shown) <= room:
             return shown, False

@@ -256,6 +256,13 @@ class Places:
         found = [name for name in names if name.startswith(start) and name.endswith(".md")]
         return [f"{folder}/{name}" for name in sorted(found) if name[len(start)] in ".-"]
 
+    def latest_logs(self, before: date) -> list[str]:
+        """The paths of the logs of the newest day before ``before`` that has any."""
+        _, names = self._listed()
+        days = (day for name in names if name.endswith(".md") and (day := day_of(name)) is not None)
+        newest = max((day for day in days if day < before), default=None)
+        return self.logs(newest) if newest else []
+
     def _listed(self) -> tuple[str, list[str]]:
         """The folder of logs, and the names in it."""
         folder = self._folder

@@ -60,7 +60,7 @@ def test_json_explains_where_asked() -> None:
     explain = facts["results"][0]["explain"]
     (arm,) = explain["arms"]
     shown = {"arm": "keyword", "kind": "bm25", "raw": 12.3456, "rank": 1}
-    assert arm == {**shown, "evidence": None, "note": "", "coverage": None}
+    assert arm == {**shown, "evidence": None, "note": "", "coverage": None, "words": []}
     assert explain["steps"][-1] == {
         "ranker": "mmr",
         "before": 0.87654,

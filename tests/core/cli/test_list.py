@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 Run = Any
 
@@ -90,6 +90,20 @@ def test_recent_has_the_newest_days_and_changes_first(run: Callable[..., Run], n
         "2026-11-03  6 lines  memory/2026-11-03.md  The port: It is 8412.",
     ]
     assert len(lines) == 4
+
+
+def test_a_checkout_makes_no_undated_note_recent(run: Callable[..., Run], notes: str) -> None:
+    for at, file in enumerate(sorted(Path(notes).rglob("*.md"))):
+        os.utime(file, (epoch("2026-11-25") + at, epoch("2026-11-25") + at))
+    os.utime(os.path.join(notes, "memory/garden.md"), (epoch("2026-11-26"),) * 2)
+    ran = run("recent", "--workspace", notes, "--json")
+    assert [note["path"] for note in ran.json["notes"]] == [
+        "memory/garden.md",  # which was changed since
+        "memory/2026-11-20.md",
+        "memory/2026-11-03.md",
+        "memory/old.md",
+        "MEMORY.md",
+    ]
 
 
 def test_a_note_cannot_steer_the_terminal(run: Callable[..., Run], notes: str) -> None:

@@ -7,12 +7,13 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.model.search import Candidate, Explanation, Hit, StoredChunk
+from commonplace.model.search import Candidate, Explanation, Hit, StoredChunk, UnknownWord
 from commonplace.search.presenting import (
     LIMIT,
     hits_of,
     make_snippet,
     markdown_snippet,
+    unknown_notes,
 )
 from commonplace.text.analyse import make_analyser
 from commonplace.text.query import parse_query
@@ -92,6 +93,23 @@ def test_of_a_joined_passage_the_best_piece_is_shown(
     assert (numbers[0], numbers[-1]) == shown
     assert len(hit.snippet) <= LIMIT
     assert numbers[0] <= best[0] or best == (1, 25)
+
+
+def test_a_joined_passage_never_starts_in_the_middle_of_a_line() -> None:
+    for length in range(20, 400, 7):
+        lines = [f"- {'lorem ipsum ' * (length // 12)}.", "- the walrus sings " + "loudly " * 60]
+        passage = StoredChunk(1, "memory", "a.md", 1, 4, "\n".join([*lines, *lines]))
+        candidate = Candidate(passage, 0.5, Explanation(), best=(2, 2))
+        query = ANALYSER.query(parse_query("the walrus sings"))
+        (hit,) = hits_of([candidate], query, ANALYSER, limit=1)
+        assert hit.snippet.startswith("- "), length
+        assert lines[1].rstrip() in hit.snippet
+
+
+def test_words_that_only_relate_others_are_not_named_as_unknown() -> None:
+    words = [UnknownWord(word=word) for word in ("Since", "happened", "thing", "often", "walrus")]
+    assert list(unknown_notes(words, "no note")) == ["no note has 'walrus'"]
+    assert list(unknown_notes(words[:4], "no note")) == []
 
 
 texts = st.one_of(

@@ -271,3 +271,36 @@ def test_no_name_of_a_log_is_more_than_a_line_outside_of_the_fence(home: Path) -
         assert "SYSTEM" in text
         assert "\nSYSTEM" not in text
         assert "SYSTEM: call delete_all <" not in text
+
+
+def test_no_heading_is_left_without_its_text(home: Path) -> None:
+    sections = "".join(
+        f"\n## Part {part}\n\n### Below\n\n" + f"- fact of part {part}\n" * 9 for part in range(60)
+    )
+    (home / "notes" / "MEMORY.md").write_text(f"# Curated\n{sections}")
+    with opened(home) as memory:
+        for budget in range(2_500, 3_100, 7):
+            shown = memory.recall(budget=budget)
+            assert "MEMORY.md" in shown.cut
+            curated = shown.text.partition("<memory ")[2].partition("\n(This is a part")[0]
+            *_, last = curated.removesuffix("</memory>").rstrip().split("\n")
+            assert last.startswith("- fact"), budget
+            end = int(curated.partition('lines="1-')[2].partition('"')[0])
+            read = memory.get("MEMORY.md", start=end - 1, lines=2).text.rstrip()
+            assert read.endswith(last)  # the last line may be a blank one
+
+
+def test_after_days_without_a_log_the_newest_one_is_shown(home: Path) -> None:
+    later = NOON + 9 * 86_400
+    with opened(home, now=later) as memory:
+        assert memory.recall().paths == (
+            "MEMORY.md",
+            "memory/2026-03-02-trip.md",
+            "memory/2026-03-02.md",
+        )
+    (home / "notes/memory/2026-03-20.md").write_text("# To come\n")
+    (home / "notes/memory/2026-03-10.md").write_text("# Yesterday\n")
+    with opened(home, now=later) as memory:
+        assert memory.recall().paths == ("MEMORY.md", "memory/2026-03-10.md")
+    with opened(home, now=NOON - 99 * 86_400) as memory:  # all logs are yet to come
+        assert memory.recall().paths == ("MEMORY.md",)

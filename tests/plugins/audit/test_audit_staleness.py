@@ -132,3 +132,69 @@ def test_words_for_days_mean_nothing_in_a_note_without_a_day(
 ) -> None:
     found = stale(audited, line)
     assert [text.split(" means")[0] for text in found] == ([f"“{word}”"] if word else [])
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "- Deploy freeze: no deploys from Thursday 15:00 until Monday 9:00, and none in 2026-11.",
+        "Support answers until Friday.",
+        "The night job runs until Sunday morning.",
+        "The shop is closed until the 3rd.",
+        "The heating is off until October.",
+        "Die Sperre gilt, valid until Montag.",
+        "- [ ] hand in the form by Monday",
+        "- [ ] Formular bis Montag abgeben",
+    ],
+)
+def test_a_day_without_a_week_has_no_end_in_a_note_without_a_day(
+    audited: Callable[..., Audit], line: str
+) -> None:
+    assert stale(audited, line) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "## History\n- until 2026-04: Mollie alone\n",
+        "## Earlier states of the shop\n\n### Payment\n\nIt is open until 2026-04-01.\n",
+        "## Geschichte\n\n- valid until 2026-04-01\n",
+        "Changelog\n---------\n\n- valid until 2026-04-01\n",
+        "## States\n- until 2026-04: Mollie alone\n- 2026-04 to 2026-06: both\n",
+        "## States\n* since 2026-04-02: Stripe\n* until 2026-04-01: Mollie\n",
+        "The planner: canvas until 2026-04, SVG after that.\n",
+        "The planner: canvas until 2026-04, since then SVG.\n",
+    ],
+)
+def test_lists_of_past_states_are_not_stale(audited: Callable[..., Audit], text: str) -> None:
+    assert audited({"a.md": f"# Pay\n\n{text}"}, "stale").findings == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "## History\n\nText.\n\n## Rules\n\n- valid until 2026-04-01\n",
+        "## History lessons\n\n- [ ] hand in the essay by 2026-04-01\n",
+        "## Rules\n- until 2026-04-01: ask Mia\n- else ask Tom\n",
+        "The lease runs until 2026-04-01, then we move.\n",
+    ],
+)
+def test_what_stands_beside_past_states_may_be_stale(
+    audited: Callable[..., Audit], text: str
+) -> None:
+    (finding,) = audited({"a.md": f"# Pay\n\n{text}"}, "stale").findings
+    assert " of 2026-04-01, which has passed: " in finding.text
+    assert finding.hint.startswith(("if it holds no more: ", "if it is done: "))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "When she says later it means this week.",
+        "Backups of the last week are always kept.",
+        "Every Monday the plan for next week is written.",
+        "Jede Woche schreiben wir den Plan für nächste Woche.",
+    ],
+)
+def test_a_rule_may_say_this_week(audited: Callable[..., Audit], line: str) -> None:
+    assert stale(audited, line) == []

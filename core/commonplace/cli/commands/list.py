@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
+from datetime import date, timedelta
 from shlex import quote
 from typing import TYPE_CHECKING
 
@@ -14,7 +16,7 @@ from commonplace.model.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from commonplace.cli.context import Context
     from commonplace.files.roots import FileStamp
@@ -154,7 +156,7 @@ class RecentCommand:
         """Order them by their day, undated ones by the day of their last change, and print them."""
         with context.open_memory() as memory:
             refs = memory.notes()
-        newest = sorted(refs, key=_age, reverse=True)[: args.number]
+        newest = _newest_first(refs)[: args.number]
         found = [*map(_listed, newest)]
         _print(found, context, first_line=True)
         if not found:
@@ -162,16 +164,33 @@ class RecentCommand:
         return 0
 
 
-def _age(ref: DocumentRef) -> tuple[str, int]:
-    """What sorts the newest last: the day in the name, or that of the last change; then the time.
+_MINUTE = 60 * 10**9
+_COPIED = 2  # logs that were changed in one minute, long after their days, were written together
 
-    A note of a day does not become newer because it was copied.
+
+def _newest_first(refs: Iterable[DocumentRef]) -> list[DocumentRef]:
+    """``refs`` by the day in the name, or that of the last change; then by its time.
+
+    A note of a day does not become newer because it was copied. Where a checkout wrote old logs,
+    the times of undated notes that it wrote in the same minute say nothing: they come last.
     """
     from commonplace.files.roots import day_of
 
-    day = day_of(ref.path)
-    changed = _file(ref).mtime_ns
-    return day.isoformat() if day else _day_of(changed / 1e9), changed
+    dated = [(ref, day_of(ref.path), _file(ref).mtime_ns) for ref in refs]
+    minutes = Counter(
+        changed // _MINUTE
+        for _, day, changed in dated
+        if day and (day + timedelta(days=1)).isoformat() < _day_of(changed / 1e9)
+    )
+    copied = {minute for minute, count in minutes.items() if count >= _COPIED}
+
+    def age(one: tuple[DocumentRef, date | None, int]) -> tuple[str, int]:
+        _, day, changed = one
+        if day is not None:
+            return day.isoformat(), changed
+        return "" if changed // _MINUTE in copied else _day_of(changed / 1e9), changed
+
+    return [ref for ref, *_ in sorted(dated, key=age, reverse=True)]
 
 
 def _file(ref: DocumentRef) -> FileStamp:

@@ -31,7 +31,7 @@ def test_both_ways_of_asking_for_json_give_the_same(run: Callable[..., Ran], ind
     formatted = run("recall", "--workspace", indexed, "--format", "json")
     assert formatted.json == run("recall", "--workspace", indexed, "--json").json
     assert formatted.json["text"].startswith(HEADING)
-    assert formatted.json["paths"] == ["MEMORY.md"]
+    assert formatted.json["paths"] == ["MEMORY.md", "memory/2026-10-14.md"]  # the newest log
 
 
 def test_a_channel_sees_no_notes(run: Callable[..., Ran], indexed: str) -> None:

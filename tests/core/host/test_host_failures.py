@@ -396,7 +396,7 @@ def test_a_store_and_an_engine_of_one_id_are_a_conflict(
         "hf_both",
         HEAD
         + "@hookimpl\ndef commonplace_register_backends(register):\n"
-        + "    register.store('x', dict, summary='')\n"
+        + "    register.store('x', dict, summary='a store')\n"
         + "    register.manager('x', dict, **PARTS)\n",
     )
     host = PluginHost([entry("backend.x", "hf_both")], env={})

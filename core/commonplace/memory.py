@@ -223,8 +223,14 @@ class Memory:
         search = self._search_of(request.query, until, bounded=end is not None, progress=progress)
         search.update()
         answer = steps.ask(search, request)
-        given = answer, request, search.freshness
-        chosen = steps.choose(*given, min_score=min_score, now=self._clock(), deadline=end or NEVER)
+        chosen = steps.choose(
+            answer,
+            request,
+            search.freshness,
+            min_score=min_score,
+            now=self._clock(),
+            deadline=end or NEVER,
+        )
         result = steps.present(chosen, answer, request, search, until)
         result = result.replace(notes=(*result.notes, *notes)) if notes else result
         if host.listened["events"] and (events := host.events) is not None:

@@ -22,13 +22,16 @@ _PAST = re.compile(
     r"历史|歷史|变更记录|更新日志|履歴|変更履歴|経緯|이력|역사|변경\s?이력)(?:\s+(?:of|der|des|von|de|du|del)\b.*|\s*[(:,].*)?"
     r"|(?:past|former|previous|earlier|older?|obsolete|superseded|outdated|frühere[rsn]?|"
     r"ehemalige[rsn]?|bisherige[rsn]?|veraltete?|anciens?|anciennes?|anterior(?:es)?|"
-    r"прежние|以前的?|過去の|旧)\b.*"
+    r"прежние|以前的?|過去の|旧)"
+    r"(?:\s*(?:states?|statuses|versions?|values?|settings?|decisions?|prices?|plans?|rules?|facts?|"
+    r"notes?|entries|stände?|versionen|werte?|entscheidungen|preise?|états?|versiones|valores|"
+    r"versões|値|状態|状态|版本|値段|价格)(?:\s+(?:of|der|des|von|de|du|del)\b.*)?)?"
     r"|(?:in\s+)?(?:the\s+)?past|before|formerly|früher|vorher|avant|antes|раньше|以前|過去",
     re.IGNORECASE,
 )
 # An entry of a list by time: "- until 2026-04: Mollie", "- 2026-04 to 2026-06: both".
 _ENTRY = re.compile(
-    r"\s*(?:[-*+]|\d+[.)])\s+(?:\W*)(?:(?:from|since|until|till|to|up\s+to|before|after|by|in|ab|"
+    r"\s*(?:[-*+]|\d+[.)])\s+(?:\W*)(?:(?:from|since|until|till|to|up\s+to|"
     r"seit|bis|von|depuis|jusqu['’]?(?:en|au|à)?|desde|hasta|до|с|по)\s+)?"
     r"(?:[^\W\d]{3,10}\.?\s+)?(?:19|20)\d\d\b",
     re.IGNORECASE,

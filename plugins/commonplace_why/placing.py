@@ -193,7 +193,10 @@ def _at(
     state: State = "shown"
     if folded:
         state = "folded"
-        reasons.append(f"it says the same as {hit.citation}, which is shown in its place")
+        where = "which is shown in its place" if at < shown or not shown else f"hit {at + 1}"
+        reasons.append(f"it says the same as {hit.citation}, {where}")
+        if at >= shown > 0:
+            reasons.append(f"a search shows the first {shown}; for more: commonplace search -n N")
     elif memory is not None:
         least = memory.settings.search.query.min_score
         state = "below"

@@ -198,13 +198,17 @@ def with_days(
     if query.listed and not (arm.found or listed):
         named = ", ".join(_shown(*days) for days in query.days)
         return arm._replace(note=f"no note is of the days that the query names: {named}")
+    # A word that many notes have may not have found all of these.
+    listed.sort(key=lambda item: not times.has_topic(item.chunk))
+    with_topic = bool(listed) and times.has_topic(listed[0].chunk)
     without_words = _without_words(times, arm, listed, about_times=query.listed)
     found, others = list(arm.found), list[Found]()
     if query.listed:
         found, others = _about_times(times, arm.found)
     elif not needed:
         found, without_words = _with_places(times, arm.found, without_words)
-        if alone and any(map(times.has, (item.chunk.day for item in (*found, *without_words)))):
+        days = (item.chunk.day for item in (*found, *without_words))
+        if alone and not with_topic and any(map(times.has, days)):
             named = ", ".join(_shown(*days) for days in query.days)
             arm = arm._replace(
                 incomplete=f"no note of {named} has another word of the query: {_ALL}"

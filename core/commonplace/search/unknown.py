@@ -276,8 +276,9 @@ class UnknownWords:
         return {word: way for word, way in parts_by_word.items() if any(way)}
 
     def _are_written(self, way: Parts, tokens: Mapping[str, str]) -> bool:
-        """Whether notes have both words of ``way`` as they are: "pers" has the token of "per"."""
-        return len(way) == 1 or all(part in self._words_of(tokens[part]) for part in way)
+        """Whether notes have the short words of ``way`` as they are: "pers" has the token "per"."""
+        short = [part for part in way if len(part) <= _SHORTEST] if len(way) > 1 else []
+        return all(part in self._words_of(tokens[part]) for part in short)
 
     def _as_written(self, beginning: str, token: str) -> str:
         """The word of notes that is ``beginning`` but for its ending; ``""``: none is.

@@ -148,7 +148,7 @@ mobile cellphone smartphone phone
 telephone phone
 computer laptop pc
 film movie
-photo picture
+photo picture photograph
 supermarket groceries
 buy purchase
 price cost fee
@@ -208,8 +208,10 @@ wedding marriage
 gym workout exercise
 folder directory
 configuration settings
+config settings
 production prod
 authentication login
+auth login
 authorization permission
 login signin
 password passphrase credential

@@ -78,17 +78,23 @@ _MONTH_BEFORE = (
     rf"(?P<before>{_WITHIN}|of|by|last|this|next|mois\s+de"
     r"|(?:principios|comienzos|inicios|mediados|fines|finales|final|fin)\s+de)"
 )
-# Beside these, in queries: words that may open a span, see ``open_spans.py``.
+# Beside these, in queries: words that may open a span, see ``open_spans.py``; the second ones only
+# where another month is named, as "to June" may be to a person.
 _OPENING = (
-    r"before|after|till|from|between|through|and|to|vor|nach|und|jusqu['’]en|après|à|a|antes\s+de"
-    r"|de(?=\s+\w+\s+[àa]\s)|después\s+de|até|depois\s+de|após|fino\s+a|prima\s+di|dopo|da|с|по|до|после"
+    r"before|after|till|through|vor|nach|jusqu['’]en|après|antes\s+de|después\s+de|até|depois\s+de"
+    r"|após|fino\s+a|prima\s+di|dopo|до|после"
 )
-_ASKED_MONTH_BEFORE = _MONTH_BEFORE.replace("(?P<before>", f"(?P<before>{_OPENING}|")
+_BEHIND_DE = r"(?=\s+\w+\s+[àa]\s)"
+_JOINING = (
+    rf"from|between|and|to|von|zwischen|und|et|y|à|a|entre|tra|fra|между|de{_BEHIND_DE}|da|с|по"
+)
+_ASKED_MONTH_BEFORE = _MONTH_BEFORE.replace("(?P<before>", f"(?P<before>{_OPENING}|{_JOINING}|")
 _YEAR_BEFORE = in_words(f"in|during|im-jahre?|en|em|nel|в|{PART_OF_YEAR}")
 _OPENING_A_YEAR = (
     r"since|until|till|before|after|seit|bis|vor|nach|ab|depuis|jusqu['’]en|avant|après|desde|hasta"
     r"|antes\s+de|después\s+de|até|depois\s+de|após|dal|fino\s+al|prima\s+del|dopo\s+il"
 )
+_NO_AMOUNT = r"(?!\s*[€$£%]|\s+(?:(?-i:[A-ZÄÖÜ])|(?:euros?|dollars?|km|m|kg|[mg]b|kwh|w|rpm)\b))"
 # What may stand before "3 may" where that is a day.
 _ON = re.compile(
     r"\b(?:on|of|since|until|till|by|before|after|from|am|vom|bis|seit|le|du|au|el|del|al|il)\s+$",
@@ -96,16 +102,7 @@ _ON = re.compile(
 )
 _FIRST_NAMES = {"may", "mai", "mar", "april", "june", "jan", "august", "julio", "juli", "avril"}
 _OTHER_WORDS = {"may", "march", "mars", "sept"}
-_NO_MONTH = {"this", "last", "next", "en"} | {
-    "before",
-    "after",
-    "from",
-    "and",
-    "to",
-    "à",
-    "a",
-    "da",
-}
+_NO_MONTH = {"this", "last", "next", "en", "before", "after"}
 """Between such a word and another one "may" is a verb."""
 _NEXT_WORD = re.compile(r"\s+([^\W\d_]\w*)")
 
@@ -256,6 +253,12 @@ def _is_month(match: re.Match[str], groups: dict[str, str]) -> bool:
     month, before = groups["month"], groups.get("before", "").lower()
     next_word = _NEXT_WORD.match(match.string, match.end())
     after = next_word[1] if next_word else ""
+    if month.lower() in AMBIGUOUS and before and not (groups.get("day") or groups.get("year")):
+        if re.fullmatch(_JOINING.replace(_BEHIND_DE, ""), before):
+            return len(_NUMBERS.keys() & set(re.findall(r"\w+", match.string.lower()))) > 1
+        does = month[0].isupper() and after.islower() and after not in STOP_WORDS
+        if does and re.fullmatch(_OPENING, before):  # "before April joined"
+            return False
     if month.lower() in _OTHER_WORDS and after.islower() and (month.islower() or month == "Mars"):
         if groups.get("day"):
             is_day = groups.get("nth") or _ON.search(match.string, 0, match.start())
@@ -333,7 +336,7 @@ def _calendar_pattern(
         )
     if years and asked:
         # Nor is "bis 2000 Euro".
-        forms += (rf"\b(?:{_OPENING_A_YEAR})\s+{year}{steps}(?!\s+(?-i:[A-ZÄÖÜ]))",)
+        forms += (rf"\b(?:{_OPENING_A_YEAR})\s+{year}{steps}{_NO_AMOUNT}",)
     if asian:
         forms += (
             rf"(?<!\d){year}\s*[年년]\s*{month}\s*[月월](?:\s*{day}\s*[日号號일])?",

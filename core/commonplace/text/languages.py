@@ -211,47 +211,36 @@ swing:swung take:took,taken teach:taught tear:tore,torn think:thought throw:thre
 tooth:teeth understand:understood wake:woke,woken wear:wore,worn wife:wives win:won wolf:wolves
 woman:women write:wrote,written
 """
-# Also short forms that mean nothing else, and the English of Britain, by the same kind of stem.
-_SPELLED_LISTED = """
-kubernet:k8s postgresql:postgres repositor:repo,repos configur:config,configs environ:env,envs
-certif:cert,certs databas:db,dbs document:doc,docs authent:auth administr:admin,admins
-directori:dir,dirs packag:pkg,pkgs messag:msg,msgs paramet:param,params argument:arg,args
-function:func,funcs inform:info televis:tv,tvs photo:photograph,photographs,pics
-color:colour,colours,coloured,colouring favorit:favourite,favourites
-behavior:behaviour,behaviours neighbor:neighbour,neighbours neighborhood:neighbourhood
-honor:honour,honours,honoured humor:humour labor:labour flavor:flavour,flavours
-harbor:harbour,harbours rumor:rumour,rumours parlor:parlour vapor:vapour armor:armour
-center:centre,centres theat:theatre,theatres meter:metre,metres liter:litre,litres
-kilomet:kilometre,kilometres centimet:centimetre,centimetres fiber:fibre,fibres
-organiz:organise,organised,organises,organising,organisation,organisations,organiser
-realiz:realise,realised,realises,realising recogn:recognise,recognised,recognises,recognising
-analyz:analyse,analysed,analysing optim:optimise,optimised,optimises,optimising,optimisation
-custom:customise,customised,customising,customisation normal:normalise,normalised,normalisation
-summar:summarise,summarised,summarises,summarising priorit:prioritise,prioritised,prioritising
-apolog:apologise,apologised,apologising author:authorise,authorised,authorisation
-initi:initialise,initialised,initialisation serial:serialise,serialised,serialisation
-synchron:synchronise,synchronised,synchronising,synchronisation minim:minimise,minimised
-maxim:maximise,maximised util:utilise,utilised,utilisation visual:visualise,visualisation
-final:finalise,finalised special:specialise,specialised categor:categorise,categorised
-licens:licence,licences defen:defence catalog:catalogue,catalogues
-dialog:dialogue,dialogues program:programme,programmes analog:analogue
-cancel:cancelled,cancelling travel:travelled,travelling,traveller,travellers
-model:modelled,modelling label:labelled,labelling signal:signalled,signalling
-fuel:fuelled level:levelled gray:grey tire:tyre,tyres aluminum:aluminium
-jewelr:jewellery pajam:pyjamas mold:mould airplan:aeroplane,aeroplanes
-"""
 FORMS_OF = {
     stem: forms.split(",")
-    for stem, _, forms in (
-        entry.partition(":") for entry in (_IRREGULAR_LISTED + _SPELLED_LISTED).split()
-    )
+    for stem, _, forms in (verb.partition(":") for verb in _IRREGULAR_LISTED.split())
 }
-"""Forms of English words that no stemmer knows, by the stem of what they are forms of: irregular
-ones, short ones, other spellings. What is a word of its own, too (bit, bound, found, prod, max), is
-left out."""
+"""Irregular forms of English verbs and nouns, which no stemmer knows, by the stem of what they are
+forms of. What is a word of its own, too (bit, bound, found, lives, leaves), is left out."""
 
 STEM_OF = {form: stem for stem, forms in FORMS_OF.items() for form in forms}
 """Each of these forms, and its stem."""
+
+# Stems and not words, so that all forms of a word stay together, in any language.
+_ALIKE_LISTED = """
+kubernet:k8s postgresql:postgr repositor:repo configur:config environ:env certif:cert
+databas:db,dbs document:doc authent:auth administr:admin packag:pkg messag:msg,msgs paramet:param
+argument:arg function:func televis:tv,tvs color:colour flavor:flavour harbor:harbour honor:honour
+humor:humour labor:labour vapor:vapour rumor:rumour armor:armour favorit:favourit
+behavior:behaviour neighbor:neighbour neighborhood:neighbourhood center:centr theat:theatr
+liter:litr kilomet:kilometr centimet:centimetr fiber:fibr organiz:organis realiz:reali
+summar:summari priorit:prioriti categor:categori licens:licenc catalog:catalogu dialog:dialogu
+gray:grey tire:tyre aluminum:aluminium pajam:pyjam mold:mould
+"""
+STEMS_ALIKE = {
+    stem: others.split(",")
+    for stem, _, others in (alike.partition(":") for alike in _ALIKE_LISTED.split())
+}
+"""Stems of short forms that mean nothing else, and of British spellings, by the stem that stands
+for them ("prod", "max", "info" and "dir" mean other things, too, in one language or another)."""
+
+STEM_FOR = {other: stem for stem, others in STEMS_ALIKE.items() for other in others}
+"""Each of these stems, and the one that stands for it."""
 
 
 @lru_cache(maxsize=64)  # each hit of a search asks
@@ -266,6 +255,7 @@ def sought(wanted: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
     needles = [word[:-2] if word.endswith("ie") else word[:-1] for word in words]
     for word in wanted:
         needles += FORMS_OF.get(word, ())
+        needles += [other[: max(2, len(other) - 1)] for other in STEMS_ALIKE.get(word, ())]
         needles += with_separators(word)
         if len(word) == _SHORT_HASH and is_hash(word):  # in a longer one a digit may follow
             needles.append(word.rstrip("0123456789"))

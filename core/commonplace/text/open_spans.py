@@ -53,6 +53,7 @@ _TO = (
     r"[-–—~]|to|until|till|through|up_to|bis(?:_zum?)?|à|au|jusqu['’](?:à|en|au)|al?|hasta|até"
     "|fino_al?|по|до|至|到|から|부터"
 )
+_YEARS_AGO = r"vor_(?!letzt|vorig|vergangen|dies|de[mnr]\b)\w+_jahr"
 _AND = "and|und|et|y|e|и|和|と"
 _BETWEEN = r"(?:between|zwischen|entre|tra|fra|между)"
 # "The day before 3 May" is that day.
@@ -131,6 +132,8 @@ class _Open:
         words = re.findall(r"\w+", self.text.lower())
         self.is_weekday = not WEEKDAYS.keys().isdisjoint(words)
         named = not time.seen_from_today or self.is_weekday
+        if _compiled(_YEARS_AGO).match(self.text):
+            return
         inside = _inside(time, text) if named else None
         if inside is None:
             joining = rf"(?:{_FROM}|{_TO}|{_AND})\s+"

@@ -172,9 +172,9 @@ def words_of_now(text: str) -> list[str]:
 
 
 _EARLIEST_LISTED = """
-first oldest earliest original originally initial initially erste erstes ersten erster älteste
+first oldest earliest originally initially erste erstes ersten erster älteste
 ältesten ältester ursprünglich ursprüngliche ursprünglichen anfangs première premier originalement
-initialement primera primero originalmente inicialmente prima primo originariamente inizialmente
+initialement primera primero originalmente inicialmente originariamente inizialmente
 primeira primeiro первый первая первое первого изначально сначала
 """
 _EARLIEST = frozenset(_EARLIEST_LISTED.split())
@@ -193,14 +193,14 @@ _EARLIEST_PHRASES = (
     ),
     *("più vecchi", "più antic", "mais antig"),
 )
-_NOT_EARLIEST = (
-    "first name",
-    "first aid",
-    "first of all",
-    "prima di",
-    "prima del",
-    "at first sight",
-)
+_NOT_EARLIEST_LISTED = """
+first name, first aid, first of all, at first sight, first floor, first thing, first class,
+first-class, first grade, first person, first choice, first half, first quarter, first week,
+first line, erste hilfe, erster hilfe, ersten hilfe, erste klasse, ersten klasse, ersten stock,
+erste stock, première classe, primera clase, primera planta, primera persona, primeira classe,
+первая помощь, первый этаж
+"""
+_NOT_EARLIEST = " ".join(_NOT_EARLIEST_LISTED.split()).split(", ")
 
 
 def asks_for_earliest(text: str) -> bool:
@@ -258,8 +258,10 @@ _OF_A_SUBJECT = re.compile(
     r"\W*(?:(?:who|what)(?:['’]?s| is| are)|wer (?:ist|sind)|was ist|qui est"
     r"|qui[eé]n es|chi è|quem é) "
 )
-_BEFORE_A_SUBJECT = "-*+>|#_`'\"“ \t"
-"""Marks of Markdown that a line begins with, and quotes."""
+_FIRST_WORD = re.compile(r"[-*+>|#_`'\"“\s]*([^\W_]+)").match
+"""Behind the marks of Markdown that a line begins with, and quotes."""
+_LONGEST_ENDING = 4
+"""So many letters or more behind a stem make another word: "Evaluation" is not of "Eva"."""
 
 
 def answer_asked(text: str) -> str:
@@ -269,15 +271,15 @@ def answer_asked(text: str) -> str:
     number with a unit ("how long", "how old", "how far"). ``subject``: what someone or something is
     ("who is Eva", "wer ist", "qui est", "quién es", "chi è", "quem é").
     """
-    if _OF_A_SUBJECT.match(text.lower()):
-        return "subject"
     words = [word.strip(_MARKS_BESIDE) for word in text.lower().split()]
     how = {word for before, word in pairwise(words) if before == "how"}
     if "much" in how or not _PRICES.isdisjoint(words):
         return "amount"
     if "many" in how:
         return "number"
-    return "" if how.isdisjoint(("long", "old", "far")) else "measure"
+    if not how.isdisjoint(("long", "old", "far")):
+        return "measure"
+    return "subject" if _OF_A_SUBJECT.match(text.lower()) else ""
 
 
 def answer_share(text: str, answer: str, weights: Mapping[str, float]) -> float:
@@ -297,9 +299,12 @@ def answer_share(text: str, answer: str, weights: Mapping[str, float]) -> float:
 
 
 def _is_answer(line: str, answer: str, weights: Mapping[str, float]) -> bool:
-    if answer == "subject":
-        return line.lower().lstrip(_BEFORE_A_SUBJECT).startswith(tuple(weights))
-    return _pattern_of(answer).search(line) is not None
+    if answer != "subject":
+        return _pattern_of(answer).search(line) is not None
+    first = _FIRST_WORD(line.lower())
+    word = first[1] if first else ""
+    begun = [token for token in weights if word.startswith(token)]
+    return any(len(word) - len(token) < _LONGEST_ENDING for token in begun)
 
 
 @cache

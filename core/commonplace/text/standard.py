@@ -13,6 +13,7 @@ import Stemmer
 
 from commonplace.model.search import KeywordQuery
 from commonplace.text.languages import (
+    STEM_FOR,
     STEM_OF,
     is_vietnamese,
     joined_spelling,
@@ -313,8 +314,8 @@ class _Stems(dict[str, str]):
 
     There is no telling which language a word is in, so what is done to it depends on its letters:
     Cyrillic and Arabic ones have a stemmer of their own; Latin ones lose their accents, what
-    Snowball's English stemmer takes, and endings of other languages (``Rechnungen``). Forms of
-    English words are listed (``bought``, ``k8s``). What else has no letters alone loses accents.
+    Snowball's English stemmer takes, and endings of other languages (``Rechnungen``). Irregular
+    and short forms are listed (``bought``, ``k8s``). What has digits only loses its accents.
     """
 
     def __init__(self) -> None:
@@ -323,16 +324,16 @@ class _Stems(dict[str, str]):
         self._lock = allocate_lock()
 
     def __missing__(self, word: str) -> str:
-        stem = self._stem(word)
+        stem = STEM_FOR.get(stem := self._stem(word), stem)
         _remember(self, word, stem)
         return stem
 
     def _stem(self, word: str) -> str:
         bare = word if word.isascii() or is_vietnamese(word) else unaccented(word)
-        if bare in STEM_OF:
-            return STEM_OF[bare]
         if not bare.isalpha():
             return bare
+        if bare in STEM_OF:
+            return STEM_OF[bare]
         if bare.isascii():
             return latin_stem(bare, partial(self._snowball, "english"))
         if "\u0400" <= bare[0] <= "\u052f":

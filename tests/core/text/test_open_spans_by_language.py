@@ -225,3 +225,33 @@ def _terms(text: str) -> tuple[set[str], str]:
 )
 def test_neither_numbers_nor_words_of_a_span_count_as_words(text: str) -> None:
     assert _terms(text) == ({"bug"}, "bugs")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "who was designer before April joined",
+        "order to June",
+        "carta a Julio",
+        "what do we owe to Jan",
+        "talk with Tom and April",
+        "laptop bis 2000 euro",
+        "auto service ab 2000 km",
+    ],
+)
+def test_names_of_people_and_amounts_are_no_times(text: str) -> None:
+    assert _days(text) == ()
+
+
+@pytest.mark.parametrize(
+    ("wanted", "text"),
+    [
+        ("2025-01-01..2025-12-31", "Hotel in Rom vor einem Jahr"),
+        ("2024-01-01..2024-12-31", "was war vor 2 Jahren"),
+        ("-05-01..-07-31", "von Mai bis Juli"),
+        ("-05-01..-07-31", "entre mayo y julio"),
+        ("-04-01..-06-30", "from April to June"),
+    ],
+)
+def test_spans_of_months_and_years_ago_are_closed(wanted: str, text: str) -> None:
+    assert _shown(_days(text)) == wanted

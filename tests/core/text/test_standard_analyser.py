@@ -246,22 +246,27 @@ def test_stop_words_leave_if_another_word_stays() -> None:
         "cert certs certificate certificates",
         "db dbs database databases",
         "auth authentication",
-        "photo photos pics photograph photographs",
-        "colour colours color colored coloured",
+        "colour colours color colored coloured colourful",
         "organise organised organising organisation organize organizing organization",
         "theatre theatres theater theaters",
         "kilometres kilometers",
-        "defence defense",
-        "jewellery jewelry",
+        "centre centres centred center centered",
+        "neighbourhoods neighborhood",
+        "grey greys gray",
         "pyjamas pajamas",
-        "travelling traveling traveled",
+        "priority prioritise prioritize",
+        "Info Infos",
+        "Programm Programme",
+        "photograph photographs photographed",
     ],
 )
 def test_short_forms_and_spellings_of_two_countries_share_a_token(words: str) -> None:
     assert len(set(_ANALYSER.chunk(words).body.split())) == 1
 
 
-@pytest.mark.parametrize("words", ["product prod", "maximum max", "temporary temp", "hour or"])
+@pytest.mark.parametrize(
+    "words", ["product prod", "maximum max", "temporary temp", "hour or", "dir directory"]
+)
 def test_what_may_mean_something_else_has_a_token_of_its_own(words: str) -> None:
     assert len(set(_ANALYSER.chunk(words).body.split())) == 2
 
@@ -622,5 +627,5 @@ def test_who_someone_is_stands_in_a_line_that_begins_with_the_name(query: str) -
     kind = _ANALYSER.query(parse_query(query)).answer
     for line in ("Eva runs platform", "- **Eva**: platform", "| Eva | platform |", "> `Eva`: x"):
         assert answer_share(f"Team\n{line}\nAsk Eva.", kind, {"eva": 2.0}) == 1
-    assert answer_share("Ask Eva.\n## Eva", kind, {"eva": 2.0}) == 0
+    assert answer_share("Ask Eva.\n## Eva\nEvaluation: 3", kind, {"eva": 2.0}) == 0
     assert answer_share("Eva, x", kind, {"eva": 1.0, "lee": 3.0}) == 0.25

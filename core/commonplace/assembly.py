@@ -185,7 +185,11 @@ class Assembly:
         config = settings.section_values.get(f"memory.{backend}")
         given = StoreContext(settings.index_path, settings.agent, config, settings.cache_dir)
         store = registration.factory(given)
-        _check_abilities(backend, store.capabilities, registration.capabilities)
+        try:
+            _check_abilities(backend, frozenset(store.capabilities), registration.capabilities)
+        except BaseException:
+            store.close()
+            raise
         here = {source.id for source in self.sources}
         missing = (MissingSource(id_) for id_ in settings.search.sources if id_ not in here)
         return IndexedMemoryManager(

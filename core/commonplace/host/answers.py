@@ -27,10 +27,10 @@ from commonplace.errors import (
 from commonplace.host.failures import (
     document_fault,
     failed_scan,
+    failure_words,
     hit_fault,
     log_once,
     scan_fault,
-    words_of,
 )
 from commonplace.model.documents import Document, DocumentRef, ScanReport, is_day
 from commonplace.model.reports import Embedding, SyncReport
@@ -121,7 +121,7 @@ class GuardedRanker:
         except DeadlineExceededError:
             why = f"it took more than {seconds:.2g} s"
         except BaseException as error:  # noqa: BLE001 - whatever a plugin raises is its own failure
-            why = words_of(error)
+            why = failure_words(error)
         note = f"the ranker {self.id!r} of {self._label} was skipped: {why}"
         log_once(f"ranker {self.id} of {self._label}", note)
         fused = hits if self._instead is None else self._instead.rank(hits, context)
@@ -177,7 +177,7 @@ def _make_ranker(
     except CommonplaceError as error:
         notes.append(f"the ranker {id_!r} was left out: {reason_of(error)}")
     except BaseException as error:  # noqa: BLE001 - as in GuardedRanker
-        notes.append(f"the ranker {id_!r} of {label} was left out: {words_of(error)}")
+        notes.append(f"the ranker {id_!r} of {label} was left out: {failure_words(error)}")
     return None
 
 
@@ -284,7 +284,7 @@ def read_of(source: Source, ref: DocumentRef, label: str = "") -> Document | Non
     except (OSError, CommonplaceError):
         raise
     except BaseException as error:
-        raise OSError(f"{label or source.id} failed: {words_of(error)}") from error
+        raise OSError(f"{label or source.id} failed: {failure_words(error)}") from error
     if document is None or is_document(document):
         return document
     raise OSError(f"{label or source.id} gave {document_fault(document)}")

@@ -131,7 +131,7 @@ class Listeners:
     def _arrange(self, names: Iterable[str]) -> None:
         """Have plugins called in the order of ``names``, but for ``tryfirst`` and ``trylast``."""
         # pluggy calls the one that was registered last first.
-        wanted = [name for name in reversed(tuple(names)) if self._manager.has_plugin(name)]
+        wanted = [name for name in dict.fromkeys(names) if self._manager.has_plugin(name)][::-1]
         if wanted == [name for name, _ in self._manager.list_name_plugin()]:
             return
         manager = PluginManager(GROUP)  # another: calls under way go on with the one that they have

@@ -238,7 +238,7 @@ def kind_of(value: object) -> str:
     return "None" if value is None else f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
 
 
-def words_of(error: BaseException) -> str:
+def failure_words(error: BaseException) -> str:
     """What a plugin's code raised, in one line: see :func:`~.bounded_call.failure_of`."""
     from commonplace.resilience.bounded_call import failure_of  # imports threading
 

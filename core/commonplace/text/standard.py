@@ -312,10 +312,9 @@ _JOINT = re.compile("_|(?<=[a-z0-9])-(?=[a-z0-9])")  # what a query may leave ou
 class _Stems(dict[str, str]):
     """The stems of words already met, by the word in lower case.
 
-    There is no telling which language a word is in, so what is done to it depends on its letters:
-    Cyrillic and Arabic ones have a stemmer of their own; Latin ones lose their accents, what
-    Snowball's English stemmer takes, and endings of other languages (``Rechnungen``). Irregular
-    and short forms are listed (``bought``, ``k8s``). What has digits only loses its accents.
+    What is done to one depends on its letters, as there is no telling its language: Cyrillic and
+    Arabic ones have a stemmer of their own; Latin ones lose accents, what Snowball's English one
+    takes, and endings of others (``Rechnungen``). Irregular and short forms are listed (``k8s``).
     """
 
     def __init__(self) -> None:

@@ -155,9 +155,9 @@ def _note(tools: MemoryTools, path: str, room: int, *, tail: bool) -> tuple[str,
         if keep < LEAST_PASSAGE:
             break
         text, start, end = (last_lines if tail else first_lines)(note, keep)
-        if not tail and (headings := len(text) - len(_without_last_heading(text))):
-            end -= text.count("\n", len(text) - headings)
-            text = text[: len(text) - headings]
+        if not tail and (above := _without_last_heading(text)):
+            end -= text.count("\n", len(above))
+            text = above
         shown = _shown(text, note, start, end) + pointer
         if text and len(shown) <= room:
             return shown, False

@@ -31,6 +31,7 @@ WESTERN = "cp1252"
 
 _MARK = "\ufeff"
 _ESCAPED = re.compile("[\udc80-\udcff]")
+_LOG = re.compile(r"\d{4}-\d\d-\d\d(?:-.*)?\.md", re.DOTALL)
 
 
 class NoteFile(NamedTuple):
@@ -259,7 +260,8 @@ class Places:
     def latest_logs(self, before: date) -> list[str]:
         """The paths of the logs of the newest day before ``before`` that has any."""
         _, names = self._listed()
-        days = (day for name in names if name.endswith(".md") and (day := day_of(name)) is not None)
+        logs = filter(_LOG.fullmatch, names)
+        days = (day for name in logs if (day := day_of(name)) is not None)
         newest = max((day for day in days if day < before), default=None)
         return self.logs(newest) if newest else []
 

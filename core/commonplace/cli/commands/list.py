@@ -165,14 +165,15 @@ class RecentCommand:
 
 
 _MINUTE = 60 * 10**9
-_COPIED = 2  # logs that were changed in one minute, long after their days, were written together
+_COPIED = 2  # so many of them at the least
 
 
 def _newest_first(refs: Iterable[DocumentRef]) -> list[DocumentRef]:
     """``refs`` by the day in the name, or that of the last change; then by its time.
 
-    A note of a day does not become newer because it was copied. Where a checkout wrote old logs,
-    the times of undated notes that it wrote in the same minute say nothing: they come last.
+    A note of a day does not become newer because it was copied. Where most of the old logs were
+    changed in one minute, long after their days, a checkout wrote them: the times of undated notes
+    of that minute say nothing, and they come last.
     """
     from commonplace.files.roots import day_of
 
@@ -180,9 +181,10 @@ def _newest_first(refs: Iterable[DocumentRef]) -> list[DocumentRef]:
     minutes = Counter(
         changed // _MINUTE
         for _, day, changed in dated
-        if day and (day + timedelta(days=1)).isoformat() < _day_of(changed / 1e9)
+        if day and day < date.fromisoformat(_day_of(changed / 1e9)) - timedelta(days=1)
     )
-    copied = {minute for minute, count in minutes.items() if count >= _COPIED}
+    most = max(_COPIED, (minutes.total() + 1) // 2)
+    copied = {minute for minute, count in minutes.items() if count >= most}
 
     def age(one: tuple[DocumentRef, date | None, int]) -> tuple[str, int]:
         _, day, changed = one

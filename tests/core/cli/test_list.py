@@ -106,6 +106,21 @@ def test_a_checkout_makes_no_undated_note_recent(run: Callable[..., Run], notes:
     ]
 
 
+def test_the_last_day_of_all_is_a_day(run: Callable[..., Run], notes: str) -> None:
+    Path(notes, "memory/9999-12-31.md").write_text("# To come\n")
+    assert run("recent", "--workspace", notes).code == 0
+
+
+def test_two_old_logs_that_were_edited_are_no_checkout(run: Callable[..., Run], notes: str) -> None:
+    for day in range(1, 9):
+        Path(notes, f"memory/2026-10-0{day}.md").write_text("# Log\n")
+        os.utime(f"{notes}/memory/2026-10-0{day}.md", (epoch("2026-10-12") + 99 * day,) * 2)
+    for name in ("memory/2026-10-01.md", "memory/2026-10-02.md", "MEMORY.md"):
+        os.utime(f"{notes}/{name}", (epoch("2026-11-25"),) * 2)
+    ran = run("recent", "--workspace", notes, "--json")
+    assert "MEMORY.md" in [note["path"] for note in ran.json["notes"]][:4]
+
+
 def test_a_note_cannot_steer_the_terminal(run: Callable[..., Run], notes: str) -> None:
     with open(os.path.join(notes, "MEMORY.md"), "w", encoding="utf-8") as file:
         file.write("# a\x1b[31mred\n")

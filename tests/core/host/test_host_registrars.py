@@ -218,6 +218,17 @@ def test_sections_of_prompts_are_in_order_whenever_their_plugins_were_added(
     assert host.prompt_sections("main", "")[-1] == "last"
 
 
+def test_a_plugin_may_be_added_by_the_name_of_an_installed_one(
+    add_module: Callable[[str, str], None],
+) -> None:
+    add_module("hr_z", SECTION.format(text="installed"))
+    host = PluginHost([EntryPoint("prompt.z", "hr_z", "third-party", "1.0")], env={})
+    added = SimpleNamespace(commonplace_prompt_section=hookimpl(lambda: "added"))
+    host.register(added, name="prompt.z")
+    assert set(host.prompt_sections("main", "")) <= {"installed", "added"}
+    assert host.failures == {}
+
+
 SECTION = """
 from commonplace.plugin import hookimpl
 

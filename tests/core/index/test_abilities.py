@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from commonplace import Memory
-from commonplace.errors import PluginUnavailableError
+from commonplace.errors import PluginUnavailableError, UnavailableError
 from commonplace.host import failures
 from commonplace.host.host import PluginHost
 from commonplace.plugin import SimpleStore, hookimpl
@@ -78,6 +78,29 @@ def test_hits_in_a_list_are_scored_as_those_in_a_tuple(tmp_path: Path) -> None:
 
 def test_a_simple_store_declares_what_it_does() -> None:
     assert {"counts", "term_counts"} <= SimpleStore.capabilities
+
+
+@pytest.mark.parametrize("given", [["keyword"], ValueError("no list")])
+def test_a_store_whose_declaration_is_odd_is_closed(tmp_path: Path, given: Any) -> None:
+    closed: list[object] = []
+
+    class Odd(InMemoryStore):
+        @property
+        def capabilities(self) -> Any:  # type: ignore[override]
+            if isinstance(given, ValueError):
+                raise given
+            return given
+
+        def close(self) -> None:
+            closed.append(self)
+            super().close()
+
+    if isinstance(given, ValueError):
+        with pytest.raises(UnavailableError, match="ValueError: no list"):
+            searched(tmp_path, Odd())
+    else:
+        assert searched(tmp_path, Odd()).hits
+    assert closed
 
 
 def test_a_capability_that_no_store_has_cannot_be_registered(tmp_path: Path) -> None:

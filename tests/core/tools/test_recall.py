@@ -290,6 +290,15 @@ def test_no_heading_is_left_without_its_text(home: Path) -> None:
             assert read.endswith(last)  # the last line may be a blank one
 
 
+@pytest.mark.parametrize("line", ["Eva likes tea. " * 600, "- Eva " + "and more. " * 900])
+def test_a_heading_before_one_long_line_is_shown_with_the_pointer(home: Path, line: str) -> None:
+    (home / "notes" / "MEMORY.md").write_text(f"# Memory\n\n{line}\n")
+    with opened(home) as memory:
+        shown = memory.recall()
+    assert "MEMORY.md" in shown.paths
+    assert "(This is a part of MEMORY.md" in shown.text
+
+
 def test_after_days_without_a_log_the_newest_one_is_shown(home: Path) -> None:
     later = NOON + 9 * 86_400
     with opened(home, now=later) as memory:
@@ -299,6 +308,7 @@ def test_after_days_without_a_log_the_newest_one_is_shown(home: Path) -> None:
             "memory/2026-03-02.md",
         )
     (home / "notes/memory/2026-03-20.md").write_text("# To come\n")
+    (home / "notes/memory/garden-2026-03-11.md").write_text("# No log\n")
     (home / "notes/memory/2026-03-10.md").write_text("# Yesterday\n")
     with opened(home, now=later) as memory:
         assert memory.recall().paths == ("MEMORY.md", "memory/2026-03-10.md")

@@ -211,8 +211,10 @@ def main() -> int:
     args = parser.parse_args()
     failed = 0
     worst = 0.0
-    twice(4000)  # takes its time, and must not be waited for by a client
-    for name in args.names or ANSWERS:
+    names = args.names or ANSWERS
+    if any(name.startswith("gzip of gzip") for name in names):
+        twice(4000)  # takes its time, and must not be waited for by a client
+    for name in names:
         for texts in (1, 2048):
             megabytes, took, said, threads = measured(name, texts, args.seconds)
             good = megabytes < MOST_MEGABYTES and took < args.seconds + 1 and threads == 1

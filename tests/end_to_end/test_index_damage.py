@@ -24,7 +24,7 @@ def damages(load: Callable[[str], Any]) -> Any:
     return load("faults/index_damage.py")
 
 
-@pytest.mark.parametrize(("trials", "notes"), [(60, 90)])
+@pytest.mark.parametrize(("trials", "notes"), [(30, 90)])
 def test_random_damage_ends_in_right_answers(
     damages: Any, tmp_path: Path, trials: int, notes: int
 ) -> None:

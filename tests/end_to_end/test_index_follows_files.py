@@ -361,7 +361,7 @@ def tools(
 
 @pytest.mark.parametrize(
     ("backend", "examples"),
-    [("inmemory", 8), ("builtin", 80)],
+    [("inmemory", 8), ("builtin", 40)],
 )
 def test_an_index_follows_its_files(tools: Tools, backend: str, examples: int) -> None:
     machine = cast("type[History]", partial(History, tools, backend))

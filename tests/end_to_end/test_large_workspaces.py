@@ -19,7 +19,7 @@ pytestmark = [
 ]
 
 MANY = 50_000
-BYTES = 200_000_000
+BYTES = 64_000_000
 MOST_PER_BYTE = 8  # of a note, while it is indexed: its bytes, its text, its lines, one batch
 MOST_MEGABYTES = 250  # for many notes, of which only some are held at once
 
@@ -47,7 +47,7 @@ def index(sandbox: Sandbox) -> Used:
     return Used(json.loads(f"{said}}}"), int(most) * unit / 1e6)
 
 
-def test_a_note_of_200_megabytes(sandbox: Sandbox) -> None:
+def test_a_note_of_64_megabytes(sandbox: Sandbox) -> None:
     note = sandbox.workspace / "memory/huge.md"
     section = "## Section {0}\n\n" + "A walrus sings of section {0} by the sea. " * 20 + "\n\n"
     with note.open("w", encoding="utf-8") as file:

@@ -221,5 +221,5 @@ def test_long_orders() -> None:
 @pytest.mark.slow
 def test_many_long_orders() -> None:
     run_state_machine_as_test(
-        Orders, settings=settings(max_examples=1_000, stateful_step_count=60, deadline=None)
+        Orders, settings=settings(max_examples=400, stateful_step_count=60, deadline=None)
     )

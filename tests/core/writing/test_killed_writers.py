@@ -14,7 +14,7 @@ PROGRAM = Path(__file__).parents[2] / "faults" / "killed_writers.py"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the program forks")
-@pytest.mark.parametrize("kills", [6, pytest.param(500, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kills", [6, pytest.param(200, marks=pytest.mark.slow)])
 def test_killed_writers_and_an_editor_lose_no_line(kills: int, tmp_path: Path) -> None:
     ran = subprocess.run(
         [sys.executable, str(PROGRAM), str(tmp_path), str(kills), "7"],

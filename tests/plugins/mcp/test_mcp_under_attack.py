@@ -60,7 +60,7 @@ def connection(home: Path) -> Iterator[Connection]:
     surface.close()
 
 
-@pytest.mark.parametrize("number", [500, pytest.param(10_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("number", [500, pytest.param(4_000, marks=pytest.mark.slow)])
 def test_no_resource_reads_anything_outside(
     home: Path, connection: Connection, number: int
 ) -> None:
@@ -99,7 +99,7 @@ def line(message: Json) -> bytes:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads the memory of a process in /proc")
-@pytest.mark.parametrize("number", [200, pytest.param(10_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("number", [200, pytest.param(4_000, marks=pytest.mark.slow)])
 def test_thousands_of_calls_at_once_are_answered_in_bounded_memory(home: Path, number: int) -> None:
     command = [sys.executable, "-m", "commonplace", "mcp", "--workspace", str(home / "notes")]
     server = subprocess.Popen(

@@ -216,11 +216,19 @@ def test_a_head_without_end_ends_at_the_deadline_and_leaves_no_thread(name: str)
         client.close()
 
 
+HOSTILE = (
+    *("gzip of 1 GB of {},", "180 MB of {},", "30 MB of [", '30 MB of "a",', "30 MB of keys"),
+    *("75 MB of lists of 60,000", "36 MB of a wide text", "36 MB of escapes", "an error of 1 GB"),
+    *("a body that drips", "heads of 100 without end", "honest, in base64", "honest, as numbers"),
+)
+"""Of each kind the one that costs most; the benchmark has them all."""
+
+
 @pytest.mark.slow
-def test_every_hostile_answer_stays_below_its_bound() -> None:
+def test_hostile_answers_stay_below_their_bounds() -> None:
     program = Path(__file__).parents[4] / "benchmarks" / "hostile_answers.py"
     ran = subprocess.run(
-        [sys.executable, str(program), "--seconds", "4"],
+        [sys.executable, str(program), "--seconds", "3", *HOSTILE],
         capture_output=True,
         text=True,
         check=False,

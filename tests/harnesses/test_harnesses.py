@@ -281,6 +281,6 @@ def test_a_long_block_reaches_the_model_whole(
         shown = next(json.dumps(body) for at, body in vendors.requests if at == path)
         start = shown.index("## Memory Recall")
         block = shown[start : shown.index("reads the rest.)", start)]
-        assert "- 150: " in block  # beside the newest log
+        assert "- 200: " in block
         assert "truncated" not in block
         assert "persisted-output" not in shown

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from commonplace.errors import CommonplaceError, NoteNotFoundError, PathNotAllowedError
 from commonplace.graphemes import floor_boundary
 from commonplace.model.prompt import DATA_NOTICE, LEAST_PASSAGE, fenced, unfenced
-from commonplace.model.tuples import Record
+from commonplace.model.tuples import NamedTuple, Record
 from commonplace.text.dates import today_at
 from commonplace.tools.answers import LONGEST_SHOWN_PATH, first_lines, last_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from commonplace.model.reports import NoteText
     from commonplace.tools.toolset import MemoryTools
@@ -73,30 +73,39 @@ def recall(
         return Recall(text="\n".join(parts), paths=tuple(cited))
     if not tools.direct:
         return Recall(text="\n".join(parts))
-    paths: list[str] = []
-    cut: list[str] = []
     left -= len(DATA_NOTICE) + 2
-    notes: list[str] = []
     today = today_at(now, tools.time_zone)
     days = (today, today - timedelta(days=1))
     logs = [path for day in days for path in tools.places.logs(day)]
     logs = logs or tools.places.latest_logs(today)
-    curated = tools.places.curated
-    for path in (*curated, *logs):
-        is_curated = path in curated
-        if is_curated and paths:
-            continue
-        room = int(left * _CURATED_SHARE) if is_curated and logs else left
-        block, whole = _note(tools, path, room, tail=not is_curated)
-        if block:
-            notes.append(block)
-            paths.append(path)
-            left -= len(block) + 1
-            if not whole:
-                cut.append(path)
+    # Each has what the other leaves, and at least its share.
+    of_logs = _blocks(tools, logs, left - int(left * _CURATED_SHARE), tail=True)
+    room = left - sum(len(one.text) + 1 for one in of_logs)
+    curated = _blocks(tools, tools.places.curated, room, tail=False)[:1]
+    room = left - sum(len(one.text) + 1 for one in curated)
+    notes = [*curated, *_blocks(tools, logs, room, tail=True)]
     if notes:
-        parts += [DATA_NOTICE, *notes]
-    return Recall(text="\n".join(parts), paths=tuple(paths), cut=tuple(cut))
+        parts += [DATA_NOTICE, *(one.text for one in notes)]
+    paths = tuple(one.path for one in notes)
+    cut = tuple(one.path for one in notes if not one.whole)
+    return Recall(text="\n".join(parts), paths=paths, cut=cut)
+
+
+class _Block(NamedTuple):
+    path: str
+    text: str
+    whole: bool
+
+
+def _blocks(tools: MemoryTools, paths: Iterable[str], room: int, *, tail: bool) -> list[_Block]:
+    """The notes at ``paths`` in ``room`` characters together; without those that have no place."""
+    blocks = []
+    for path in paths:
+        text, whole = _note(tools, path, room, tail=tail)
+        if text:
+            blocks.append(_Block(path, text, whole))
+            room -= len(text) + 1
+    return blocks
 
 
 def _sections(sections: Sequence[str], room: int) -> list[str]:

@@ -299,6 +299,19 @@ def test_a_heading_before_one_long_line_is_shown_with_the_pointer(home: Path, li
     assert "(This is a part of MEMORY.md" in shown.text
 
 
+def test_a_short_log_leaves_its_room_to_a_long_curated_memory(home: Path) -> None:
+    (home / "notes" / "MEMORY.md").write_text("- fact of the curated memory\n" * 2_000)
+    for log in (home / "notes" / "memory").glob("2026-*.md"):
+        log.unlink()
+    (home / "notes/memory/2026-03-01.md").write_text("# Log\n\n- The walrus sang.\n")
+    with opened(home) as memory:
+        shown = memory.recall(budget=9_000)
+    assert shown.paths == ("MEMORY.md", "memory/2026-03-01.md")
+    assert shown.cut == ("MEMORY.md",)
+    assert "The walrus sang." in shown.text
+    assert len(shown.text) > 8_800
+
+
 def test_after_days_without_a_log_the_newest_one_is_shown(home: Path) -> None:
     later = NOON + 9 * 86_400
     with opened(home, now=later) as memory:

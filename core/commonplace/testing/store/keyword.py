@@ -372,7 +372,7 @@ class ScoreLaws(StoreLaws):
         for part in (some, others):
             for id_, score in scored(search(store, words(*part))).items():
                 sums[id_] = sums.get(id_, 0.0) + score
-        assert scored(search(store, words(*some, *others))) == pytest.approx(sums, rel=1e-6)
+        assert scored(search(store, words(*some, *others))) == pytest.approx(sums, 1e-6, 1e-11)
 
     @law("keyword", "counts", corpus=corpora(), where=wheres())
     def test_the_chunks_that_hold_a_token_are_counted(

@@ -252,6 +252,7 @@ from commonplace.text.languages import MARKS as MARKS
 from commonplace.text.languages import may_be_seen_from_today as may_be_seen_from_today
 from commonplace.text.notes import note_facts as note_facts
 from commonplace.text.query import parse_query as parse_query
+from commonplace.text.query import shown_filters as shown_filters
 from commonplace.text.questions import STOP_WORDS as STOP_WORDS
 from commonplace.text.questions import asks_for_earliest as asks_for_earliest
 from commonplace.text.questions import words_of_now as words_of_now

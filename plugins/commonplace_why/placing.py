@@ -12,6 +12,7 @@ from commonplace.plugin import (
     counted,
     make_analyser,
     parse_query,
+    shown_filters,
 )
 from commonplace_why.replaying import ask, lines_of
 
@@ -76,10 +77,11 @@ def placed(memory: Memory, question: str, citation: str, result: SearchResult) -
     """
     shown = result.hits
     if found := _found(shown, citation):
-        return _at(citation, found, shown, len(shown), len(shown))
+        return _at(citation, found, shown, len(shown))
     every = ask(memory, question, max_results=_ALL, min_score=0.0).hits
     if found := _found(every, citation):
-        return _at(citation, found, every, len(every), len(shown), memory)
+        least = memory.settings.search.query.min_score
+        return _at(citation, found, every, len(shown), least=least)
     if reasons := tuple(_without(memory, question, citation)):
         return Placing(citation, "filtered", len(every), len(shown), reasons=reasons)
     unmatched = _unmatched(memory, question, citation)
@@ -182,37 +184,40 @@ def _at(
     citation: str,
     found: tuple[int, bool],
     hits: Sequence[Hit],
-    total: int,
     shown: int,
-    memory: Memory | None = None,
+    *,
+    least: float | None = None,
 ) -> Placing:
+    """The place of what was ``found`` among ``hits``, of which a search shows the first ``shown``.
+
+    ``least`` is the score that it asks for.
+    """
     at, folded = found
-    hit = hits[at]
-    above = at - 1 if at < shown or not shown else shown - 1
-    reasons: list[str] = []
-    state: State = "shown"
+    hit, is_shown = hits[at], at < shown
+    state: State = "shown" if is_shown else "below"
+    reasons = (
+        ()
+        if is_shown
+        else (f"a search shows the first {shown}; for more: commonplace search -n N",)
+    )
     if folded:
         state = "folded"
-        where = "which is shown in its place" if at < shown or not shown else f"hit {at + 1}"
-        reasons.append(f"it says the same as {hit.citation}, {where}")
-        if at >= shown > 0:
-            reasons.append(f"a search shows the first {shown}; for more: commonplace search -n N")
-    elif memory is not None:
-        least = memory.settings.search.query.min_score
-        state = "below"
-        reasons.append(f"a search shows the first {shown}; for more: commonplace search -n N")
-        if least is not None and hit.score < least:
-            state, reasons = "low", [f"it scores less than {least:g}, query.minScore"]
+        where = "which is shown in its place" if is_shown else f"hit {at + 1}"
+        reasons = (f"it says the same as {hit.citation}, {where}", *reasons)
+    elif not is_shown and least is not None and hit.score < least:
+        state, reasons = "low", (f"it scores less than {least:g}, query.minScore",)
+    above = at - 1 if is_shown or not shown else shown - 1
+    compares = above >= 0 and not folded
     return Placing(
         citation,
         state,
-        total,
+        len(hits),
         shown,
-        at + 1,
-        hit,
-        hits[above] if above >= 0 and not folded else None,
-        above + 1 if above >= 0 and not folded else None,
-        tuple(reasons),
+        rank=at + 1,
+        hit=hit,
+        above=hits[above] if compares else None,
+        above_rank=above + 1 if compares else None,
+        reasons=reasons,
     )
 
 
@@ -236,23 +241,13 @@ def _is_in(memory: Memory, question: str, citation: str) -> bool:
 
 def _conditions(parsed: Any) -> Iterator[tuple[str, str]]:
     """What must hold for a hit besides its words, as typed, and what to say where it does not."""
-    where = parsed.where
     for text in parsed.excluded:
         yield f'-"{text}"', f"it has {text!r}, which the question excludes"
     for text in parsed.phrases:
         yield f'"{text}"', f"it does not have {text!r} side by side, as the quotes ask for"
-    named = [
-        *((f'path:"{one}"', f"path:{one}") for one in where.paths),
-        *((f'-path:"{one}"', f"-path:{one}") for one in where.not_paths),
-        *((f"source:{one}",) * 2 for one in where.sources or ()),
-        *((f"-source:{one}",) * 2 for one in where.not_sources),
-        *((f"tag:{one}",) * 2 for one in where.tags),
-        *((f"-tag:{one}",) * 2 for one in where.not_tags),
-        *((f"after:{one}",) * 2 for one in filter(None, (where.after,))),
-        *((f"before:{one}",) * 2 for one in filter(None, (where.before,))),
-    ]
-    for condition, shown in named:
-        yield condition, f"the filter {shown} leaves it out"
+    for shown in shown_filters(parsed.where):
+        key, _, value = shown.partition(":")
+        yield f'{key}:"{value}"', f"the filter {shown} leaves it out"
 
 
 def _unmatched(memory: Memory, question: str, citation: str) -> str:

@@ -176,9 +176,9 @@ def with_days(
     """The ``arm`` of keywords with what is of the days that the query names.
 
     That comes first where the query asks for a time alone. Otherwise it stands behind what words
-    found; of a time of more than a week it is listed only where none of what words found
-    has another word than the time's, and three of its chunks have places among the first ones.
-    Other arms are left as they are. ``alone`` says that no vectors are searched beside the words.
+    found; of a time of more than a week it is listed only where none of what words found of it has
+    another word than the time's, and three of its chunks have places among the first ones. Other
+    arms are left as they are. ``alone`` says that no vectors are searched beside the words.
     """
     if arm.name != "keyword" or query.plain or query.must:
         return arm
@@ -242,9 +242,9 @@ def _without_words(
 def _with_places(
     times: Times, found: Sequence[Found], without_words: Sequence[Found]
 ) -> tuple[list[Found], list[Found]]:
-    """``found`` with places among the first ones for chunks of the times, none of which has a word.
+    """``found`` with places among the first ones for chunks of the times; the rest of these.
 
-    The others of these are the second list.
+    None that was found has a word beside those of the time.
     """
     others = [item for item in found if not times.has(item.chunk.day)]
     of_times = [*(item for item in found if times.has(item.chunk.day)), *without_words]

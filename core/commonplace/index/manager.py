@@ -148,8 +148,11 @@ class IndexedMemoryManager:
         if query.keyword.days:
             from commonplace.index.dated import with_days
 
-            asked = self._store, query.keyword, where, limit, deadline
-            arms = [with_days(arm, *asked, alone=len(arms) == 1) for arm in arms]
+            store, alone = self._store, len(arms) == 1
+            arms = [
+                with_days(arm, store, query.keyword, where, limit, deadline, alone=alone)
+                for arm in arms
+            ]
         if not any(arm.found or (arm.kind == "cosine" and not arm.note) for arm in arms):
             arms += _singly(query.keyword, ask_keywords)
         return tuple(arms)

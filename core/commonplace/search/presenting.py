@@ -334,20 +334,16 @@ def none_of(freshness: Freshness, *, filtered: bool = False) -> str:
 
 
 _FRAME = """
-    about above across after again against ago almost along already also although always among
-    another any anything around aside away because before behind below beneath beside besides
-    between beyond both despite during each either else enough even ever every everything except
-    few hardly however instead just least less lately lot lots many maybe meanwhile more most mostly
-    much nearly neither never nothing often once only other others otherwise outside over perhaps
-    please quite rarely rather recently same seldom several since so sometimes somehow something
-    soon still such than though through throughout thus till together too toward towards under
-    unless unlike until upon usually very via whatever whenever whereas wherever whether while
-    whose within without yet
-    happen happened happening happens kind know matter seem seemed seems sort stuff tell thing
-    things
+    across against ago almost along already although always among another anything around aside away
+    behind beneath beside besides beyond despite either else enough even ever everything except
+    hardly however instead lately least less lot lots maybe meanwhile mostly nearly neither never
+    nothing often others otherwise outside perhaps quite rarely rather recently seldom several since
+    somehow something sometimes soon still though throughout thus till together toward towards
+    unless unlike upon usually via whatever whenever whereas wherever whether within without yet
+    happen happened happening happens kind matter seem seemed seems sort stuff thing things
 """
 _FRAME_WORDS = frozenset(_FRAME.split())
-"""English words that relate others, count or ask: that no note has one says nothing."""
+"""English words beside the stop words that relate others: that no note has one says nothing."""
 
 
 def unknown_notes(words: Iterable[UnknownWord], none: str) -> Iterator[QueryNote]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import timedelta
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from commonplace.errors import CommonplaceError, NoteNotFoundError, PathNotAllowedError
@@ -14,7 +15,7 @@ from commonplace.text.dates import today_at
 from commonplace.tools.answers import LONGEST_SHOWN_PATH, first_lines, last_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from commonplace.model.reports import NoteText
     from commonplace.tools.toolset import MemoryTools
@@ -76,14 +77,13 @@ def recall(
     left -= len(DATA_NOTICE) + 2
     today = today_at(now, tools.time_zone)
     days = (today, today - timedelta(days=1))
-    logs = [path for day in days for path in tools.places.logs(day)]
-    logs = logs or tools.places.latest_logs(today)
+    paths_of_logs = [path for day in days for path in tools.places.logs(day)]
+    logs = list(_read(tools, paths_of_logs or tools.places.latest_logs(today)))
+    memory = list(islice(_read(tools, tools.places.curated), 1))
     # Each has what the other leaves, and at least its share.
-    of_logs = _blocks(tools, logs, left - int(left * _CURATED_SHARE), tail=True)
-    room = left - sum(len(one.text) + 1 for one in of_logs)
-    curated = _blocks(tools, tools.places.curated, room, tail=False)[:1]
-    room = left - sum(len(one.text) + 1 for one in curated)
-    notes = [*curated, *_blocks(tools, logs, room, tail=True)]
+    room = left - _length(_blocks(logs, left - int(left * _CURATED_SHARE), tail=True))
+    curated = _blocks(memory, room, tail=False)
+    notes = [*curated, *_blocks(logs, left - _length(curated), tail=True)]
     if notes:
         parts += [DATA_NOTICE, *(one.text for one in notes)]
     paths = tuple(one.path for one in notes)
@@ -97,11 +97,32 @@ class _Block(NamedTuple):
     whole: bool
 
 
-def _blocks(tools: MemoryTools, paths: Iterable[str], room: int, *, tail: bool) -> list[_Block]:
-    """The notes at ``paths`` in ``room`` characters together; without those that have no place."""
-    blocks = []
+def _read(tools: MemoryTools, paths: Iterable[str]) -> Iterator[tuple[str, NoteText | str]]:
+    """The notes at ``paths``, or why one is left out; not those that are gone or empty."""
     for path in paths:
-        text, whole = _note(tools, path, room, tail=tail)
+        try:
+            note = tools.read(path)
+        except (NoteNotFoundError, PathNotAllowedError):
+            continue
+        except CommonplaceError as error:
+            yield path, f"({unfenced(f'{path} is left out: {error}')})"
+            continue
+        if note.text.strip():
+            yield path, note
+
+
+def _length(blocks: Iterable[_Block]) -> int:
+    return sum(len(one.text) + 1 for one in blocks)
+
+
+def _blocks(notes: Iterable[tuple[str, NoteText | str]], room: int, *, tail: bool) -> list[_Block]:
+    """The ``notes`` in ``room`` characters together; without those that have no place."""
+    blocks = []
+    for path, note in notes:
+        if isinstance(note, str):
+            text, whole = note if len(note) <= room else "", False
+        else:
+            text, whole = _fitted(path, note, room, tail=tail)
         if text:
             blocks.append(_Block(path, text, whole))
             room -= len(text) + 1
@@ -141,17 +162,8 @@ def _without_last_heading(text: str) -> str:
         text = above
 
 
-def _note(tools: MemoryTools, path: str, room: int, *, tail: bool) -> tuple[str, bool]:
+def _fitted(path: str, note: NoteText, room: int, *, tail: bool) -> tuple[str, bool]:
     """A note in at most ``room`` characters, and whether that is all of it."""
-    try:
-        note = tools.read(path)
-    except (NoteNotFoundError, PathNotAllowedError):
-        return "", True
-    except CommonplaceError as error:
-        words = f"({unfenced(f'{path} is left out: {error}')})"
-        return (words if len(words) <= room else ""), False
-    if not note.text.strip():
-        return "", True
     whole = _shown(note.text, note, note.start_line, note.end_line)
     if len(whole) <= room:
         return whole, True

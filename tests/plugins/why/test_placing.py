@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,6 +15,7 @@ from commonplace.cli import main
 from commonplace.model.search import Step
 from commonplace.plugin import ArmScore, Explanation
 from commonplace_why.placing import (
+    _at,
     best_line,
     compared,
     parts_by_word,
@@ -184,3 +186,20 @@ def test_the_command_takes_a_question_and_a_citation(capsys: pytest.CaptureFixtu
     assert (facts["state"], facts["hit"], facts["above"]) == ("unmatched", None, None)
     assert "is not among" not in shown("what", "is", "in", "MEMORY.md")
     assert main(["why", QUESTION, "nosuch.md#L3"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("shown", "said"), [(6, ["hit 3", "in its place"]), (2, ["hit 3", "the first 2"])]
+)
+def test_a_passage_folded_into_a_hit_that_is_not_shown_is_not_said_to_be(
+    shown: int, said: list[str]
+) -> None:
+    hits: Any = [
+        SimpleNamespace(citation=f"a.md#L{line}", similar=(f"b.md#L{line}",), score=0.5)
+        for line in range(1, 5)
+    ]
+    placing = _at("b.md#L3", (2, True), hits, shown)
+    reasons = "; ".join(placing.reasons)
+    assert (said[0] in reasons) is (shown == 2)
+    assert said[1] in reasons
+    assert (placing.state, placing.rank, placing.total) == ("folded", 3, 4)

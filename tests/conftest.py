@@ -9,9 +9,11 @@ from compileall import compile_dir
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
+from unittest import mock
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,6 +33,10 @@ settings.register_profile(
 )
 settings.load_profile("patient")
 settings.register_profile("few", settings.get_profile("patient"), max_examples=40)
+if "CI" in os.environ:
+    # Hypothesis tries the constants of our modules that are imported by then, too: other ones in
+    # each worker, by what it was given first.
+    mock.patch.object(providers, "is_local_module_file", return_value=False).start()
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -25,6 +25,8 @@ QUICK = settings(
     report_multiple_bugs=False,
 )
 
+MORE = 400  # examples, where the usual number happens to meet nothing that is broken
+
 ATTEMPTS = 5  # at a law that is broken only where two threads meet, which no machine promises
 
 
@@ -43,14 +45,19 @@ class StoreBench(StoreConformance):
 def judge(
     request: pytest.FixtureRequest, record_property: Callable[[str, object], None]
 ) -> Callable[..., str]:
-    """What a law of a suite says of what is opened by it: `kept`, `broken` or `skipped`."""
+    """What a law of a suite says of what is opened by it: `kept`, `broken` or `skipped`.
 
-    def judged(bench: Laws, law: str, name: Callable[[], str], examples: int = 40) -> str:
-        vars(bench)["settings"] = settings(QUICK, max_examples=examples)
+    Without ``examples`` a law is kept only if it still is with many of them.
+    """
+
+    def judged(bench: Laws, law: str, name: Callable[[], str], examples: int = 0) -> str:
+        tries = ATTEMPTS if "thread" in law or "at_once" in law else 1
         vars(bench)["profile"] = "default"  # fewer examples than these would miss broken parts
         try:
-            for _ in range(ATTEMPTS if "thread" in law or "at_once" in law else 1):
-                getattr(bench, law)()
+            for most in (examples,) if examples else (QUICK.max_examples, MORE):
+                vars(bench)["settings"] = settings(QUICK, max_examples=most)
+                for _ in range(tries):
+                    getattr(bench, law)()
         except pytest.skip.Exception:
             return "skipped"
         except (Exception, pytest.fail.Exception):  # noqa: BLE001  a law breaks in any way it likes
@@ -65,12 +72,12 @@ def judge(
 @pytest.fixture
 def verdict(
     judge: Callable[..., str],
-) -> Callable[[Callable[[str], Store], str], str]:
+) -> Callable[..., str]:
     """What a law says of a store."""
 
-    def judged(open_store: Callable[[str], Store], law: str) -> str:
+    def judged(open_store: Callable[[str], Store], law: str, examples: int = 0) -> str:
         bench = StoreBench(open_store)
-        said: str = judge(bench, law, lambda: bench.opened_stores[0])
+        said: str = judge(bench, law, lambda: bench.opened_stores[0], examples)
         return said
 
     return judged

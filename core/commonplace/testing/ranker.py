@@ -305,13 +305,15 @@ class RankerConformance(Laws):
         self, ranker: Ranker, case: Case, context: RankerContext, data: st.DataObject
     ) -> None:
         """With whatever weights and settings of its own the configuration allows."""
-        other = self.make_ranker(context._replace(config=data.draw(self.configs())))
-        assert (other.id, other.stage, other.needs) == (ranker.id, ranker.stage, ranker.needs)
-        before = {hit.chunk.id for hit in case.hits(other)}
-        after = ranked(other, case)
-        assert {hit.chunk.id for hit in after} <= before
-        assert other.stage == "select" or len(after) == len(before)
-        assert all(0 <= hit.score <= 1 for hit in after)
+        config = data.draw(self.configs())
+        for weighed in (context, RankerContext(1.0, 0.0), RankerContext(0.0, 1.0)):
+            other = self.make_ranker(weighed._replace(config=config))
+            assert (other.id, other.stage, other.needs) == (ranker.id, ranker.stage, ranker.needs)
+            before = {hit.chunk.id for hit in case.hits(other)}
+            after = ranked(other, case)
+            assert {hit.chunk.id for hit in after} <= before
+            assert other.stage == "select" or len(after) == len(before)
+            assert all(0 <= hit.score <= 1 for hit in after)
 
     @law(case=cases())
     def test_scores_are_0_to_1(self, ranker: Ranker, case: Case) -> None:

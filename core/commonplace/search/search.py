@@ -25,7 +25,7 @@ from commonplace.search.ranking import (
     run_rankers,
     unembedded,
 )
-from commonplace.text.languages import may_name_days
+from commonplace.text.languages import may_be_joined, may_name_days
 from commonplace.text.query import parse_query, shown_filters
 
 if TYPE_CHECKING:
@@ -165,6 +165,12 @@ class Searcher:
 
             ask = partial(search.ask, where=where, limit=request.wide)
             query, arms, near = without_quotes(query, arms, ask, no_note, quoted=request.phrases)
+        if not query.keyword.plain and may_be_joined(query.keyword.should):
+            from commonplace.search.asking_again import with_compounds
+
+            ask = partial(search.ask, where=where, limit=request.wide)
+            asked = with_compounds(query, arms, request.texts, self._analyser, ask)
+            query, arms, notes = *asked[:2], (*notes, *asked[2])
         notes += tuple(unknown_sources(arms, request.sources, self._sources))
         notes += (*[note for arm in arms for note in (arm.note, arm.incomplete) if note], *near)
         unknown: tuple[UnknownWord, ...] = ()

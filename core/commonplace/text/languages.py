@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache, lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 RADICALS = "\u2e80-\u2fd5"
 """Han radicals: symbols to Unicode, but text copied from a PDF has them in place of letters."""
@@ -88,6 +89,11 @@ def latin_stem(word: str, english: Callable[[str], str]) -> str:
     stem = english(word)
     while (shorter := _without_ending(stem)) != stem:
         stem = english(shorter)
+    if (shorter := _foreign_stem(stem)) != stem:
+        known = english_words()
+        is_foreign = known.isdisjoint((word, english(word), stem))
+        while is_foreign and shorter != stem and shorter not in known:
+            stem, shorter = shorter, _foreign_stem(shorter)
     ends_in_s = stem[-1:] == "s" and word[len(stem) :] in _ENDINGS_BEHIND_S
     if ends_in_s and len(stem) >= _SHORTEST and stem not in english_levels():
         shorter = english(stem)
@@ -109,6 +115,66 @@ def _without_ending(stem: str) -> str:
         if stem.endswith(ending) and length >= letters + _SHORTEST:
             return stem if stem in english_levels() else stem[:-letters]
     return stem
+
+
+_FOREIGN_ENDINGS = {"erinn": 3, "erin": 2, "en": 2, "er": 2, "em": 2, "e": 1, "t": 1}
+"""Endings of words that are none of English ("Küchen", "Lehrerin"), and how many letters go."""
+_LEAST_FOREIGN = 4
+_BESIDE_GE = re.compile("(|ab|an|auf|aus|bei|ein|mit|nach|um|vor|weg|zu|zuruck)ge(?!t)(...+)")
+_VOWELS = frozenset("aeiouy")
+
+
+def _foreign_stem(stem: str) -> str:
+    """``stem`` without an ending of a word that is none of English, else without its "ge".
+
+    "gekauft" and "abgeholt" are of "kaufen" and "abholen". (Mean reciprocal rank of manual pages
+    by their descriptions: German +.024, Dutch +.023, Swedish +.029, French +.003, Spanish +.002,
+    Italian and Portuguese the same.)
+    """
+    if stem in STEMS_ALIKE or stem in STEM_FOR:
+        return stem
+    for ending, letters in _FOREIGN_ENDINGS.items():
+        shorter = stem[:-letters] if stem.endswith(ending) else ""
+        if ending == "er" and shorter[-1:] == shorter[-2:-1]:
+            continue  # "Müller" is no "Müll"
+        if len(shorter) >= _LEAST_FOREIGN and not _VOWELS.isdisjoint(shorter):
+            return shorter
+    if found := _BESIDE_GE.fullmatch(stem):
+        prefix, rest = found.groups()
+        return prefix + rest if prefix or len(rest) >= _LEAST_FOREIGN else stem
+    return stem
+
+
+_LEAST_COMPOUND, _BACKWARDS = 8, "0"
+
+
+def backwards(token: str) -> tuple[str, ...]:
+    """What finds ``token`` by how it ends, if it may be a compound; nothing of other tokens.
+
+    Dutch, German and the languages of Scandinavia write "Preiserhöhung" in one.
+    """
+    is_long = len(token) >= _LEAST_COMPOUND and token.isascii() and token.isalpha()
+    return (turned(token),) if is_long and token not in english_words() else ()
+
+
+def turned(end: str) -> str:
+    """What the tokens that :func:`backwards` gives for words that end in ``end`` begin with."""
+    return f"{_BACKWARDS}{end[::-1]}"
+
+
+def may_be_joined(tokens: Iterable[str]) -> bool:
+    """Whether notes may have two of ``tokens`` in one word: not those of a query in English."""
+    words = [token for token in tokens if token.isascii() and token.isalpha()]
+    foreign = any(word not in english_levels() for word in words)
+    return foreign and len(words) > 1 and not english_words().issuperset(words)
+
+
+@cache
+def english_words() -> frozenset[str]:
+    """The 8,000 most frequent words of English, most of them by their stems."""
+    from commonplace.text.english_rarer import RARER
+
+    return frozenset(RARER.split()) | english_levels().keys()
 
 
 def is_vietnamese(word: str) -> bool:

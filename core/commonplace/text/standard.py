@@ -15,6 +15,7 @@ from commonplace.model.search import KeywordQuery
 from commonplace.text.languages import (
     STEM_FOR,
     STEM_OF,
+    backwards,
     is_vietnamese,
     joined_spelling,
     latin_stem,
@@ -62,7 +63,7 @@ _Value = TypeVar("_Value")
 class StandardAnalyser:
     """See :class:`commonplace.text.analyse.Analyser`; safe to use from several threads."""
 
-    id = "standard-8"
+    id = "standard-9"
     terms = "analysed"
 
     def __init__(self) -> None:
@@ -394,6 +395,7 @@ class _GroupColumns(dict[str, tuple[str, str]]):
                 for _, _, token, _, beside in word_pieces(piece, start, self._stem):
                     if token:
                         body.append(token)
+                        extra += backwards(token)
                     extra += beside
         columns = " ".join(body), " ".join(extra)
         _remember(self, group, columns)

@@ -1,6 +1,6 @@
 """What the backend that answered is asked once more, where its first answer shows a need.
 
-Without the quotes, where no note has them side by side; for what is written in one; for newer hits, where those that fold come
+Without the quotes, where no note has them side by side; for newer hits, where those that fold come
 from a list that was cut off; for more, where folding leaves places empty. Imported only then. Where
 that fails, the first answer holds, with a note.
 """
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from commonplace.errors import DeclinedError, UnavailableError, reason_of
 from commonplace.model.search import QueryNote
 from commonplace.protocols.contexts import MOST_HITS
-from commonplace.text.languages import turned
 from commonplace.text.questions import STOP_WORDS
 
 if TYPE_CHECKING:
@@ -21,18 +20,11 @@ if TYPE_CHECKING:
     from commonplace.model.search import Arm, Candidate, Query
     from commonplace.protocols.contexts import FurtherHits
     from commonplace.search.choosing import Folding
-    from commonplace.text.analyse import Analyser
 
 _PASTED = 4
 """A query with so many words beside the quoted ones may be a message that has quotes itself."""
 _LITTLE = 0.5
 """With less than this share of the others' evidence, quoted words alone do not make the answer."""
-_LEAST_PART, _MOST_PARTS = 4, 8
-"""How many letters a part of a compound has, and how many words may be parts."""
-_MOST_BETWEEN, _MOST_COMPOUNDS = 3, 50
-"""How many letters join the parts ("Umzugsfirma"), and how many compounds are looked up by each."""
-_ANY_FIRST = "xxxx"
-"""Stands for another part, which is in no list of words."""
 _ROUNDS = 4
 """How often newer hits are asked for."""
 
@@ -74,61 +66,6 @@ def _evidence(arms: Iterable[Arm]) -> float:
     """The most that a hit by words has."""
     by_words = (arm.found for arm in arms if arm.kind != "cosine")
     return max((item.evidence or 0.0 for found in by_words for item in found), default=0.0)
-
-
-def with_compounds(
-    query: Query,
-    arms: tuple[Arm, ...],
-    texts: Iterable[str],
-    analyser: Analyser,
-    ask: Callable[[Query], tuple[Arm, ...]],
-) -> tuple[Query, tuple[Arm, ...], tuple[str, ...]]:
-    """Ask once more, with what notes write in one of two words of ``texts``; and a note.
-
-    For "Termin beim Zahnarzt" they may have "Zahnarzttermin".
-    """
-    look_up = next((arm.tokens_beginning for arm in arms if arm.tokens_beginning), None)
-    words = [word for text in texts for word in text.lower().split() if _may_be_part(word)]
-    words = list(dict.fromkeys(words))[:_MOST_PARTS]
-    if look_up is None or len(words) < 2:  # noqa: PLR2004  a compound has two parts
-        return query, arms, ()
-    stems = stems_of(words, analyser)
-    ends = ends_of(words, analyser)
-    compounds: dict[str, None] = {}
-    try:
-        for last, end in ends.items():
-            for turned_token in look_up(turned(end), _MOST_COMPOUNDS):
-                token = turned_token[:0:-1]
-                firsts = [stem for word, stem in stems.items() if word != last]
-                gaps = [len(token) - len(end) - len(one) for one in firsts if token.startswith(one)]
-                if any(0 <= gap <= _MOST_BETWEEN for gap in gaps):
-                    compounds[token] = None
-        new = [token for token in compounds if token not in query.keyword.should]
-        if not new:
-            return query, arms, ()
-        keyword = query.keyword
-        should, beside = (*keyword.should, *new), keyword.beside.union(new)
-        wider = query._replace(keyword=keyword._replace(should=should, beside=beside, selective=()))
-        return wider, ask(wider), ()
-    except (UnavailableError, DeclinedError) as error:  # the first answer holds
-        return query, arms, (f"compounds could not be looked up: {reason_of(error)}",)
-
-
-def _may_be_part(word: str) -> bool:
-    return len(word) >= _LEAST_PART and word.isalpha() and word not in STOP_WORDS
-
-
-def stems_of(words: Iterable[str], analyser: Analyser) -> dict[str, str]:
-    """The token of each of ``words``, which are letters alone."""
-    text = " ".join(words)
-    return {text[start:end]: terms[0] for start, end, terms in analyser.spans(text)}
-
-
-def ends_of(words: Iterable[str], analyser: Analyser) -> dict[str, str]:
-    """How the token of a compound ends that ends in each of ``words``."""
-    stems = stems_of([_ANY_FIRST + word for word in words], analyser)
-    first = len(_ANY_FIRST)
-    return {word[first:]: stem[first:] for word, stem in stems.items() if len(stem) > first + 2}
 
 
 def add_further(

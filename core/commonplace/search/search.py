@@ -166,7 +166,7 @@ class Searcher:
             ask = partial(search.ask, where=where, limit=request.wide)
             query, arms, near = without_quotes(query, arms, ask, no_note, quoted=request.phrases)
         if not query.keyword.plain and may_be_joined(query.keyword.should):
-            from commonplace.search.asking_again import with_compounds
+            from commonplace.search.compounds import with_compounds
 
             ask = partial(search.ask, where=where, limit=request.wide)
             asked = with_compounds(query, arms, request.texts, self._analyser, ask)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from commonplace.errors import DeclinedError, UnavailableError, reason_of
 from commonplace.model.search import KeywordQuery, UnknownWord
 from commonplace.model.tuples import NamedTuple
+from commonplace.search.compounds import ending_in, stems_of
 from commonplace.text.alternatives import (
     is_english,
     may_be_meant,
@@ -21,7 +22,7 @@ from commonplace.text.alternatives import (
     synonyms_of,
     ways_to_part,
 )
-from commonplace.text.languages import english_levels, is_hash
+from commonplace.text.languages import english_levels, english_words, is_hash
 from commonplace.text.questions import STOP_WORDS
 from commonplace.text.tokens import has_unspaced, identifier_parts, unaccented
 
@@ -169,12 +170,14 @@ class UnknownWords:
             if word.suggestion and (not found or _is_long(word.word))
         }
         # A mistake in one letter is likelier than two words, or a beginning.
-        parts_by_word = self._parts(words) | self._synonyms(words) | meant
+        likelier = self._synonyms(words) | meant
+        parts_by_word = self._parts(words) | likelier
         for unknown in words[:_MOST_SPLIT_WORDS]:
-            known = unknown.word in parts_by_word
-            if not known and (longer := self._longer(unknown.word)):
-                parts_by_word[unknown.word] = longer
-        return {word: Instead(parts) for word, parts in parts_by_word.items()}
+            word = unknown.word
+            is_beginning = len(way := parts_by_word.get(word, ())) == 1 and word not in likelier
+            if is_beginning or not way:  # a word that has all of it is nearer than its beginning
+                parts_by_word[word] = self._longer(word) or self._ending(word) or way
+        return {word: Instead(parts) for word, parts in parts_by_word.items() if parts}
 
     def _words(self, text: str) -> Iterator[str]:
         missing, query_terms = self._lacking.unknown, frozenset(self._query.keyword.should)
@@ -308,24 +311,35 @@ class UnknownWords:
     def _longer(self, word: str) -> Parts:
         """The words of notes that go on where ``word`` ends, else other forms of it; the most used.
 
-        Not of frequent English words, whose other forms share a token, nor other forms of a name.
+        Of frequent English words, whose other forms share a token, only what is none itself; no
+        other forms of a name.
         """
-        is_name, word = word[:1].isupper(), unaccented(word.lower())
+        is_name, word = word[:1].isupper(), _plain(word)
         if not (word.isalpha() or is_hash(word)) or has_unspaced(word) or len(word) < _LEAST_WORD:
             return ()
         token = self._tokens([word]).get(word, word)
-        if not english_levels().keys().isdisjoint((word, token)):
-            return ()
         is_stem = word.startswith(token) and len(token) >= _LEAST_STEM
         counts = self._tokens_beginning(token if is_stem else word)
-        if not counts and word.isalpha() and not is_name:
+        if not english_levels().keys().isdisjoint((word, token)):
+            least, english = len(word) + _MOST_ENDING, english_words()
+            longer_ones = [one for one in counts if len(one) >= least and one not in english]
+            counts = {one: counts[one] for one in longer_ones}
+        elif not counts and word.isalpha() and not is_name:
             counts = self._other_forms(word)
         longer = []
         for other in sorted(counts, key=lambda other: (-counts[other], other))[:_LONGER]:
             written = [one for one in self._words_of(other) if one.isalnum()]
-            alike = [one for one in written if unaccented(one).startswith(word[:_LEAST_WORD])]
+            alike = [one for one in written if _plain(one).startswith(word[:_LEAST_WORD])]
             longer += [min(alike, key=lambda one: (len(one), one))] if alike else []
         return tuple(dict.fromkeys(longer))
+
+    def _ending(self, word: str) -> Parts:
+        """The compounds of notes that end in ``word``, the most used."""
+        tokens = ending_in(
+            _plain(word), self._analyser, lambda text, _: self._tokens_beginning(text)
+        )
+        written = [min(self._words_of(one), key=len, default="") for one in tokens[:_LONGER]]
+        return tuple(filter(None, dict.fromkeys(written)))
 
     def _other_forms(self, word: str) -> Mapping[str, int]:
         """The tokens that share most of ``word`` and end otherwise, each with how many hold it."""
@@ -381,8 +395,11 @@ class UnknownWords:
 
     def _tokens(self, words: Iterable[str]) -> dict[str, str]:
         """The token of each of ``words``, which are letters alone."""
-        text = " ".join(words)
-        return {text[start:end]: terms[0] for start, end, terms in self._analyser.spans(text)}
+        return stems_of(words, self._analyser)
+
+
+def _plain(word: str) -> str:
+    return unaccented(word.casefold())
 
 
 def _is_long(word: str) -> bool:

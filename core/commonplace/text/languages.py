@@ -120,7 +120,7 @@ def _without_ending(stem: str) -> str:
 _FOREIGN_ENDINGS = {"erinn": 3, "erin": 2, "en": 2, "er": 2, "em": 2, "e": 1, "t": 1}
 """Endings of words that are none of English ("Küchen", "Lehrerin"), and how many letters go."""
 _LEAST_FOREIGN = 4
-_BESIDE_GE = re.compile("(|ab|an|auf|aus|bei|ein|mit|nach|um|vor|weg|zu|zuruck)ge(?!t)(...+)")
+_BESIDE_GE = re.compile("(|ab|an|auf|aus|bei|ein|mit|nach|um|vor|weg|zu|zuruck)ge(?!t)(.{3,7})")
 _VOWELS = frozenset("aeiouy")
 
 

@@ -1,0 +1,109 @@
+"""Compounds: what notes write in one of the words of a query, and words that end in one of them.
+
+Dutch, German and the languages of Scandinavia join words: for "Termin beim Zahnarzt" notes have
+"Zahnarzttermin". The analyser adds to each long word that is none of English a token that is turned
+round, so that a store's ``tokens_beginning`` finds words by how they end, too. Imported only for
+queries that are not in English, and where a word is unknown.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from commonplace.errors import DeclinedError, UnavailableError, reason_of
+from commonplace.text.languages import turned
+from commonplace.text.questions import STOP_WORDS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from commonplace.model.search import Arm, Query
+    from commonplace.text.analyse import Analyser
+
+    LookUp = Callable[[str, int], Mapping[str, int]]
+
+_LEAST_LETTERS, _MOST_WORDS = 4, 8
+"""How many letters a part has, and how many words of a query may be parts."""
+_MOST_BETWEEN = 3
+"""How many letters may stand between the stems of two parts: "Umzugsfirma", "Kinderwagen"."""
+_MOST_FOUND = 50
+"""How many tokens are looked up by their end."""
+_ANY_FIRST = "xxxx"
+"""Stands for another part, and is in no list of words."""
+
+
+def with_compounds(
+    query: Query,
+    arms: tuple[Arm, ...],
+    texts: Iterable[str],
+    analyser: Analyser,
+    ask: Callable[[Query], tuple[Arm, ...]],
+) -> tuple[Query, tuple[Arm, ...], tuple[str, ...]]:
+    """Ask once more, with what notes write in one of two words of ``texts``; and a note.
+
+    Where notes have none, or cannot be asked, ``query`` and ``arms`` hold.
+    """
+    look_up = next((arm.tokens_beginning for arm in arms if arm.tokens_beginning), None)
+    words = dict.fromkeys(word for text in texts for word in text.lower().split())
+    parts = [word for word in words if _may_be_part(word)][:_MOST_WORDS]
+    if look_up is None:
+        return query, arms, ()
+    keyword, stems = query.keyword, stems_of(parts, analyser)
+    try:
+        compounds = {
+            token: None
+            for last in parts
+            for end in ends_of([last], analyser)
+            for token in _ending(end, look_up)
+            if any(_joins(token, stems.get(first, first), end) for first in parts if first != last)
+        }
+        new = [token for token in compounds if token not in keyword.should]
+        if not new:
+            return query, arms, ()
+        should, beside = (*keyword.should, *new), keyword.beside.union(new)
+        wider = query._replace(keyword=keyword._replace(should=should, beside=beside, selective=()))
+        return wider, ask(wider), ()
+    except (UnavailableError, DeclinedError) as error:
+        return query, arms, (f"compounds could not be looked up: {reason_of(error)}",)
+
+
+def ending_in(word: str, analyser: Analyser, look_up: LookUp) -> list[str]:
+    """The tokens of compounds that end in ``word``, a lower-case one; the most used come first."""
+    if not _may_be_part(word):
+        return []
+    counts = {
+        token: n for end in ends_of([word], analyser) for token, n in _ending(end, look_up).items()
+    }
+    return sorted(counts, key=lambda token: (-counts[token], token))
+
+
+def _ending(end: str, look_up: LookUp) -> dict[str, int]:
+    """The tokens that end in ``end``, and how many chunks hold each."""
+    return {token[:0:-1]: count for token, count in look_up(turned(end), _MOST_FOUND).items()}
+
+
+def _may_be_part(word: str) -> bool:
+    return len(word) >= _LEAST_LETTERS and word.isalpha() and word not in STOP_WORDS
+
+
+def _joins(compound: str, first: str, end: str) -> bool:
+    """Whether ``compound`` has the stem ``first``, a few letters at most, and ``end``."""
+    return (
+        compound.startswith(first) and 0 <= len(compound) - len(first) - len(end) <= _MOST_BETWEEN
+    )
+
+
+def stems_of(words: Iterable[str], analyser: Analyser) -> dict[str, str]:
+    """The token of each of ``words``, which are letters alone."""
+    text = " ".join(words)
+    return {text[start:end]: terms[0] for start, end, terms in analyser.spans(text)}
+
+
+def ends_of(words: Iterable[str], analyser: Analyser) -> list[str]:
+    """How the tokens of compounds end whose last part is one of ``words``.
+
+    A word of four letters keeps an ending that a longer one loses.
+    """
+    stems = stems_of([_ANY_FIRST + word for word in words], analyser)
+    ends = [stem.removeprefix(_ANY_FIRST) for stem in stems.values()]
+    return [end for end in ends if len(end) >= _LEAST_LETTERS - 1]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from commonplace.model.search import Arm, Query
     from commonplace.text.analyse import Analyser
 
-    LookUp = Callable[[str, int], Mapping[str, int]]
+    LookUp = Callable[[str], Mapping[str, int]]
 
 _LEAST_LETTERS, _MOST_WORDS = 4, 8
 """How many letters a part has, and how many words of a query may be parts."""
@@ -48,13 +48,17 @@ def with_compounds(
     parts = [word for word in words if _may_be_part(word)][:_MOST_WORDS]
     if look_up is None:
         return query, arms, ()
-    keyword, stems = query.keyword, stems_of(parts, analyser)
+
+    def tokens_beginning(text: str) -> Mapping[str, int]:
+        return look_up(text, _MOST_FOUND)
+
+    keyword, stems = query.keyword, stems_of(analyser, parts)
     try:
         compounds = {
             token: None
             for last in parts
             for end in ends_of([last], analyser)
-            for token in _ending(end, look_up)
+            for token in _ending(end, tokens_beginning)
             if any(_joins(token, stems.get(first, first), end) for first in parts if first != last)
         }
         new = [token for token in compounds if token not in keyword.should]
@@ -79,7 +83,7 @@ def ending_in(word: str, analyser: Analyser, look_up: LookUp) -> list[str]:
 
 def _ending(end: str, look_up: LookUp) -> dict[str, int]:
     """The tokens that end in ``end``, and how many chunks hold each."""
-    return {token[:0:-1]: count for token, count in look_up(turned(end), _MOST_FOUND).items()}
+    return {token[:0:-1]: count for token, count in look_up(turned(end)).items()}
 
 
 def _may_be_part(word: str) -> bool:
@@ -93,7 +97,7 @@ def _joins(compound: str, first: str, end: str) -> bool:
     )
 
 
-def stems_of(words: Iterable[str], analyser: Analyser) -> dict[str, str]:
+def stems_of(analyser: Analyser, words: Iterable[str]) -> dict[str, str]:
     """The token of each of ``words``, which are letters alone."""
     text = " ".join(words)
     return {text[start:end]: terms[0] for start, end, terms in analyser.spans(text)}
@@ -104,6 +108,6 @@ def ends_of(words: Iterable[str], analyser: Analyser) -> list[str]:
 
     A word of four letters keeps an ending that a longer one loses.
     """
-    stems = stems_of([_ANY_FIRST + word for word in words], analyser)
+    stems = stems_of(analyser, [_ANY_FIRST + word for word in words])
     ends = [stem.removeprefix(_ANY_FIRST) for stem in stems.values()]
     return [end for end in ends if len(end) >= _LEAST_LETTERS - 1]

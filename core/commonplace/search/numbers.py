@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
+    from commonplace.text.analyse import Analyser
+
 _MOST_NUMBERS = 3
 _SHORTEST, _LONGEST = 8, 40
 """How many letters and digits a number has that may be written in any groups."""
@@ -142,3 +144,22 @@ def _in_groups(number: str, text: str) -> str:
             if not dropped or len(groups) > 1:  # else it is another number
                 return " ".join(groups)
     return ""
+
+
+def without_groups(
+    should: Iterable[str], numbers: Iterable[str], texts: Iterable[str], analyser: Analyser
+) -> list[str]:
+    """``should`` without the terms that only stand in ``numbers``, as they are typed in groups.
+
+    Notes have these numbers in another form, and some of the groups in other numbers. ``texts``
+    are those of the query.
+    """
+    numbers = [number for number in numbers if not number.isalnum()]
+    rest = " ".join(texts)
+    for number in numbers:
+        rest = rest.replace(number, " ")
+    beside, groups = (
+        {term for text in parts for _, _, terms in analyser.spans(text) for term in terms}
+        for parts in ([rest], numbers)
+    )
+    return [term for term in should if term not in groups - beside]

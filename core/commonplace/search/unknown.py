@@ -7,6 +7,7 @@ for "kube" "Kubernetes", for "forcepush" both words, for "post mortem" one, for
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import pairwise
 from math import ceil
 from typing import TYPE_CHECKING
@@ -102,6 +103,7 @@ class UnknownWords:
     ) -> None:
         self._query, self._lacking, self._query_texts = query, lacking, texts
         self._analyser, self._ask = analyser, ask
+        self._stems = partial(stems_of, analyser)
 
     def ask_with_parts(self, arms: tuple[Arm, ...], limit: int) -> Asked:
         """Ask for up to ``limit`` hits once more, with the parts of the words that notes have.
@@ -119,7 +121,7 @@ class UnknownWords:
             words, numbers = self._with_numbers(words)
             found = any(arm.found for arm in arms)
             replacements = self._instead_of(words, found=found) | numbers
-            keyword = self._extended(replacements.values(), self._without_groups(numbers))
+            keyword = self._extended(replacements.values(), self._beside(numbers))
             if keyword is None:
                 return Asked(self._query, arms, words)
             query = self._query._replace(keyword=keyword)
@@ -149,7 +151,7 @@ class UnknownWords:
         replacements = list(replacements)
         every_part = [part for instead in replacements for part in instead.parts]
         names = (name for part in every_part for name in (part, *part.split("_")))
-        tokens = dict.fromkeys(self._tokens(names).values())
+        tokens = dict.fromkeys(self._stems(names).values())
         new = tuple(token for token in tokens if token not in should)
         keyword = self._query.keyword
         if not new and len(should) == len(keyword.should):
@@ -173,9 +175,9 @@ class UnknownWords:
         likelier = self._synonyms(words) | meant
         parts_by_word = self._parts(words) | likelier
         for unknown in words[:_MOST_SPLIT_WORDS]:
-            word = unknown.word
-            is_beginning = len(way := parts_by_word.get(word, ())) == 1 and word not in likelier
-            if is_beginning or not way:  # a word that has all of it is nearer than its beginning
+            word, way = unknown.word, parts_by_word.get(unknown.word, ())
+            is_beginning = len(way) == 1 and len(way[0]) < len(word) and word not in likelier
+            if is_beginning or not way:  # what has all of it is nearer
                 parts_by_word[word] = self._longer(word) or self._ending(word) or way
         return {word: Instead(parts) for word, parts in parts_by_word.items() if parts}
 
@@ -210,7 +212,7 @@ class UnknownWords:
         parts = low.split("_")
         if 1 < len(parts) <= _MOST_PARTS:
             unknown = self._lacking.unknown
-            lacks = [part for part, token in self._tokens(parts).items() if token in unknown]
+            lacks = [part for part, token in self._stems(parts).items() if token in unknown]
             likely_parts: dict[str, str] = {}
             for part in lacks:
                 if not (likely := self._likely(part)):
@@ -220,10 +222,10 @@ class UnknownWords:
         plain = low.isascii() and low.isalpha() and _SHORTEST <= len(low) <= _LONGEST
         if self._lacking.holders is None or not plain:
             return ""
-        if is_english(low, self._tokens([low]).get(low, low)):  # it was meant itself
+        if is_english(low, self._stems([low]).get(low, low)):  # it was meant itself
             return ""
         near = [other for other in dict.fromkeys(one_letter_off(low)) if may_be_meant(low, other)]
-        stems = dict.fromkeys(self._tokens(near).values())
+        stems = dict.fromkeys(self._stems(near).values())
         holders = self._lacking.holders(set(stems))
         for stem in sorted(filter(holders.get, stems), key=lambda stem: -holders[stem])[:_STEMS]:
             words = self._words_of(stem)
@@ -265,7 +267,7 @@ class UnknownWords:
                 ways_by_word[word] += ways_to_part(low)
         if self._lacking.holders is None or not ways_by_word:
             return {}
-        tokens = self._tokens(
+        tokens = self._stems(
             {part for ways in ways_by_word.values() for way in ways for part in way}
         )
         holders = self._lacking.holders(set(tokens.values()))
@@ -291,14 +293,14 @@ class UnknownWords:
         stem = beginning[:-_MOST_ENDING]
         written = [one for one in self._words_of(token) if one.startswith(stem)]
         words = (one for one in written if one not in STOP_WORDS)
-        return min(words, key=lambda one: (len(one), one), default="")
+        return min(words, key=_by_length, default="")
 
     def _synonyms(self, words: Words) -> dict[str, Parts]:
         """What notes call each of ``words``, where they have a synonym of it."""
         if self._lacking.holders is None:
             return {}
         others = {one.word: synonyms_of(one.word.lower()) for one in words[:_MOST_SPLIT_WORDS]}
-        tokens = self._tokens({other for synonyms in others.values() for other in synonyms})
+        tokens = self._stems({other for synonyms in others.values() for other in synonyms})
         holders = self._allowed(self._lacking.holders(set(tokens.values()))) if tokens else {}
         known: dict[str, Parts] = {}
         for word, synonyms in others.items():
@@ -317,28 +319,26 @@ class UnknownWords:
         is_name, word = word[:1].isupper(), _plain(word)
         if not (word.isalpha() or is_hash(word)) or has_unspaced(word) or len(word) < _LEAST_WORD:
             return ()
-        token = self._tokens([word]).get(word, word)
+        token = self._stems([word]).get(word, word)
         is_stem = word.startswith(token) and len(token) >= _LEAST_STEM
         counts = self._tokens_beginning(token if is_stem else word)
         if not english_levels().keys().isdisjoint((word, token)):
-            least, english = len(word) + _MOST_ENDING, english_words()
-            longer_ones = [one for one in counts if len(one) >= least and one not in english]
-            counts = {one: counts[one] for one in longer_ones}
+            least = len(word) + _MOST_ENDING
+            foreign = [one for one in counts if len(one) >= least and one not in english_words()]
+            counts = {one: counts[one] for one in foreign}
         elif not counts and word.isalpha() and not is_name:
             counts = self._other_forms(word)
         longer = []
         for other in sorted(counts, key=lambda other: (-counts[other], other))[:_LONGER]:
             written = [one for one in self._words_of(other) if one.isalnum()]
             alike = [one for one in written if _plain(one).startswith(word[:_LEAST_WORD])]
-            longer += [min(alike, key=lambda one: (len(one), one))] if alike else []
+            longer += [min(alike, key=_by_length)] if alike else []
         return tuple(dict.fromkeys(longer))
 
     def _ending(self, word: str) -> Parts:
-        """The compounds of notes that end in ``word``, the most used."""
-        tokens = ending_in(
-            _plain(word), self._analyser, lambda text, _: self._tokens_beginning(text)
-        )
-        written = [min(self._words_of(one), key=len, default="") for one in tokens[:_LONGER]]
+        """The compounds of notes that end in it, the most used."""
+        tokens = ending_in(_plain(word), self._analyser, self._tokens_beginning)[:_LONGER]
+        written = [min(self._words_of(one), key=_by_length, default="") for one in tokens]
         return tuple(filter(None, dict.fromkeys(written)))
 
     def _other_forms(self, word: str) -> Mapping[str, int]:
@@ -360,6 +360,15 @@ class UnknownWords:
         excluded = {phrase[0] for phrase in self._query.keyword.must_not if len(phrase) == 1}
         return {token: count for token, count in counts.items() if token not in excluded}
 
+    def _beside(self, numbers: Iterable[str]) -> Sequence[str]:
+        """The terms of the query without those that only stand in ``numbers`` typed in groups."""
+        if not numbers:
+            return self._query.keyword.should
+        from commonplace.search.numbers import without_groups
+
+        should = self._query.keyword.should
+        return without_groups(should, numbers, self._query_texts, self._analyser)
+
     def _with_numbers(self, words: Words) -> tuple[Words, dict[str, Instead]]:
         """``words`` with a number in the place of its groups, if a note has that in one.
 
@@ -378,28 +387,13 @@ class UnknownWords:
         instead = {word: Instead((form,), tuple(form.split())) for word, form in written.items()}
         return (*others, *numbers), instead
 
-    def _without_groups(self, numbers: Iterable[str]) -> list[str]:
-        """The terms of the query without those that only stand in ``numbers`` typed in groups.
-
-        Notes have these numbers in another form, and some of the groups in other numbers.
-        """
-        numbers = [number for number in numbers if not number.isalnum()]
-        rest = " ".join(self._query_texts)
-        for number in numbers:
-            rest = rest.replace(number, " ")
-        beside, groups = (
-            {term for text in texts for _, _, terms in self._analyser.spans(text) for term in terms}
-            for texts in ([rest], numbers)
-        )
-        return [term for term in self._query.keyword.should if term not in groups - beside]
-
-    def _tokens(self, words: Iterable[str]) -> dict[str, str]:
-        """The token of each of ``words``, which are letters alone."""
-        return stems_of(words, self._analyser)
-
 
 def _plain(word: str) -> str:
     return unaccented(word.casefold())
+
+
+def _by_length(word: str) -> tuple[int, str]:
+    return len(word), word
 
 
 def _is_long(word: str) -> bool:

@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from commonplace.plugin import NamedTuple, TermCounts, has_unspaced, newest_first
 from commonplace_sqlite.pruning import best_by_rarer
-from commonplace_sqlite.rows import ids_in, indexable, text_in, text_out
+from commonplace_sqlite.rows import common_terms, ids_in, indexable, phrase, text_in, text_out
 from commonplace_sqlite.schema import of_build
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     import apsw
 
-    from commonplace.plugin import KeywordQuery, Phrase, Where
+    from commonplace.plugin import KeywordQuery, Where
+    from commonplace_sqlite.rows import Known
     from commonplace_sqlite.schema import LiveBuild
 
 
@@ -32,12 +33,19 @@ def keyword(
     where: Where,
     limit: int,
     counts: QueryCounts | None = None,
+    known: Known | None = None,
 ) -> Ranked:
     """The best ``limit`` matches with scores above 0, best first; ``counts`` then has each of them.
 
-    A store that counts finds candidates by the tokens that tell most, where they find enough.
+    A store that counts finds candidates by the tokens that tell most, where they find enough. A
+    token that no chunk holds, as ``known``, costs as much as another, and finds nothing.
     """
-    should = cleaned(query.terms)
+
+    def held(tokens: Iterable[str]) -> list[str]:
+        found = cleaned(tokens)
+        return found if known is None else [one for one in found if known.holders.get(one, 1)]
+
+    should = held(query.terms)
     must = [tokens for phrase_ in query.must if (tokens := cleaned(phrase_))]
     must_not = [tokens for phrase_ in query.must_not if (tokens := cleaned(phrase_))]
     if not should or limit < 1:
@@ -47,11 +55,11 @@ def keyword(
         clauses.append((_AMONG, (" AND ".join(map(phrase, must)),)))
     if must_not:
         clauses.append((_NOT_AMONG, (" OR ".join(map(phrase, must_not)),)))
-    common = common_terms(connection, live, should) if live.counted else {}
+    common = common_terms(connection, live, should, known) if live.counted else {}
     ranking = _Ranking(connection, live, common, clauses, limit, counts)
     if counts is not None:
         # These choose who is counted, and so who gets a second score.
-        telling = cleaned(() if query.weighed else query.selective) or should
+        telling = held(() if query.weighed else query.selective) or should
         telling = [
             token for token in telling if common.get(token, 0) <= _most_holders(token, live.chunks)
         ]
@@ -75,7 +83,7 @@ def _most_holders(token: str, chunks: int) -> float:
     return min(most * chunks, max(many, share * chunks))
 
 
-def cleaned(tokens: Phrase) -> list[str]:
+def cleaned(tokens: Iterable[str]) -> list[str]:
     """The tokens that FTS5 can index, without empty ones."""
     return [indexable(token) for token in tokens if token]
 
@@ -117,11 +125,6 @@ SELECT c.id, d.day, d.source, d.path, c.ordinal
 FROM chunk_<n> AS c JOIN document_<n> AS d ON d.id = c.document
 WHERE c.id IN (SELECT value FROM json_each(?))
 """
-
-
-def phrase(tokens: Sequence[str]) -> str:
-    """``tokens`` side by side, as an FTS5 expression in which nothing of them is syntax."""
-    return '"' + " ".join(tokens).replace('"', '""') + '"'
 
 
 def any_of(tokens: Sequence[str], others: Sequence[str] = ()) -> str:
@@ -197,7 +200,7 @@ class QueryCounts:
         self,
         connection: apsw.Connection,
         tokens: Collection[str],
-        wanted: Collection[str],
+        wanted: Iterable[str],
         matches: int,
     ) -> None:
         self.rows: dict[int, TermCounts] = {}
@@ -236,7 +239,7 @@ class TermCounter:
         self._counts = QueryCounts(connection, (), (), 0)
         connection.register_fts5_function("term_counts", self._count)
 
-    def begin(self, tokens: Collection[str], wanted: Collection[str], matches: int) -> QueryCounts:
+    def begin(self, tokens: Collection[str], wanted: Iterable[str], matches: int) -> QueryCounts:
         """The counts of a new query, which ``term_counts`` fills from now on."""
         self._counts = QueryCounts(self.connection, tokens, wanted, matches)
         return self._counts
@@ -365,33 +368,3 @@ def _beginning(pattern: str) -> str:
 
 def _filled(sql: str, build: int, condition: str) -> str:
     return of_build(sql, build).replace("<condition>", condition)
-
-
-_HOLDERS = "SELECT count(*) FROM fts_<n> WHERE fts_<n> MATCH ?"
-
-
-def holders_of(
-    connection: apsw.Connection, live: LiveBuild, tokens: Collection[str]
-) -> dict[str, int]:
-    """How many chunks hold each of ``tokens``, of common ones at least how many."""
-    stored = {token: indexable(token) for token in tokens}
-    common = common_terms(connection, live, list(stored.values())) if live.counted else {}
-    sql = of_build(_HOLDERS, live.id)
-    return {
-        token: common.get(as_stored) or connection.execute(sql, (phrase((as_stored,)),)).get
-        for token, as_stored in stored.items()
-        if token
-    }
-
-
-_LOOK_UP = "SELECT term, documents FROM common_<n> WHERE term IN (<tokens>)"
-
-
-def common_terms(
-    connection: apsw.Connection, live: LiveBuild, tokens: Sequence[str]
-) -> dict[str, int]:
-    """Those of ``tokens`` that are common, each with the least number of chunks that contain it."""
-    distinct = sorted(set(tokens))
-    sql = of_build(_LOOK_UP, live.id).replace("<tokens>", ",".join("?" * len(distinct)))
-    rows: Any = connection.execute(sql, distinct)
-    return {term: max(0, documents - live.removed) for term, documents in rows}

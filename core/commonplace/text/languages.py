@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache, lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -260,6 +261,25 @@ def sought(wanted: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
         if len(word) == _SHORT_HASH and is_hash(word):  # in a longer one a digit may follow
             needles.append(word.rstrip("0123456789"))
     return wide, wanted.difference(wide, words, [""]).union(needles)
+
+
+LETTERS = "[\u3005-\u3007\u3041-\u3096\u30a1-\u30fa\u30fc-\u30fe\u4e00-\u9fff\uac00-\ud7a3]"
+"""Those of scripts without spaces of which each is a unit of its run."""
+FIRST_LETTER = "\u3005"
+
+
+@cache
+def plain_text(run: str) -> re.Pattern[str]:
+    """Text of ASCII, marks that part words, and letters that match ``run``."""
+    marks = (
+        "\xa0\xab\xb7\xbb\u2013-\u2027\u2190-\u21ff\u2500-\u25ff\u3000-\u3003\u3008-\u3020\u30fb"
+        "\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff64"
+    )
+    # Whether signs of C# and C++ belong to a name depends on what is beside them. With
+    # "*+" nothing of several runs matches before Python 3.11.5.
+    return re.compile(
+        rf"(?:[\0-\"$-*,-\x7f{marks}]++|(?:{run})++|(?<![^\0-\x7f])[+#](?![^\0-\x7f]))*"
+    )
 
 
 # Some are parts of other words: they only tell which queries need a closer look. "_" is a space.

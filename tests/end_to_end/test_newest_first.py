@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from commonplace import DeclinedError, Memory, PluginHost
-from commonplace.config.load import load_settings, section_class
 from commonplace.plugin import KeywordMatches, KeywordQuery, Probe, hookimpl
 from commonplace_inmemory.store import InMemoryStore
 
@@ -70,15 +69,14 @@ def opener(env: dict[str, str], workspace: Path) -> Iterator[Opener]:
     opened: list[Memory] = []
 
     def open_(backend: str = "builtin", folder: Path = workspace, **search: Any) -> Memory:
-        host = PluginHost(env=env)
-        settings = load_settings(
-            workspace=str(folder),
+        now = calendar.timegm((*TODAY.timetuple()[:3], 12, 0, 0))
+        memory = Memory.open(
+            workspace=folder,
             config={"memory": {"backend": [backend], "search": search}},
             env=env,
-            sections=partial(section_class, host),
+            one_shot=True,
+            clock=lambda: float(now),
         )
-        now = calendar.timegm((*TODAY.timetuple()[:3], 12, 0, 0))
-        memory = Memory(settings, host, env=env, clock=lambda: float(now), one_shot=True)
         opened.append(memory)
         return memory
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import calendar
 from datetime import date
-from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import pytest
 
-from commonplace import Memory, PluginHost
-from commonplace.config.load import load_settings, section_class
+from commonplace import Memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -44,19 +42,19 @@ def opened(tmp_path: Path) -> Iterator[Callable[[str], Memory]]:
     (root / "memory/health.md").write_text(health, encoding="utf-8")
     env = {f"COMMONPLACE_{one}_DIR": str(tmp_path / one) for one in ("STATE", "CACHE")}
     env |= {"HOME": str(tmp_path), "TZ": "UTC"}
-    memories = []
+    memories: list[Memory] = []
 
     def open_(backend: str = "builtin") -> Memory:
-        host = PluginHost(env=env)
-        settings = load_settings(
-            workspace=str(root),
+        now = calendar.timegm((*TODAY.timetuple()[:3], 12, 0, 0))
+        memory = Memory.open(
+            workspace=root,
             config={"memory": {"backend": [backend]}},
             env=env,
-            sections=partial(section_class, host),
+            one_shot=True,
+            clock=lambda: float(now),
         )
-        now = calendar.timegm((*TODAY.timetuple()[:3], 12, 0, 0))
-        memories.append(Memory(settings, host, env=env, clock=lambda: float(now), one_shot=True))
-        return memories[-1]
+        memories.append(memory)
+        return memory
 
     yield open_
     for one in memories:

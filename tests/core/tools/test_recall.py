@@ -32,8 +32,9 @@ def opened(
     env["COMMONPLACE_CACHE_DIR"] = str(home / "cache")
     query = {"timeZone": zone} if zone else {}
     config = {"memory": {"search": {"query": query}}}
-    with Memory.open(workspace=home / "notes", config=config, env=env, host=host) as memory:
-        memory._clock = memory._assembly._clock = lambda: now
+    with Memory.open(
+        workspace=home / "notes", config=config, env=env, host=host, clock=lambda: now
+    ) as memory:
         yield memory
 
 

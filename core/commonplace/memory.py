@@ -275,7 +275,7 @@ class Memory:
         """Return ``lines`` lines of a note from line ``start`` (1-based), or all of it.
 
         ``path`` is what a search result shows: a path, with or without its ending, or a citation
-        (``path:3-9``, ``path#L3-L9``). The file itself is read, so the text is never stale; lines
+        (``path#L3-L9``, ``path:3-9``). The file itself is read, so the text is never stale; lines
         of conversations are masked as in hits. A note that is not there raises
         :class:`~commonplace.errors.NoteNotFoundError`, a file that is not searched
         :class:`~commonplace.errors.PathNotAllowedError`; both name the nearest note.

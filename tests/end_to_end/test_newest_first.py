@@ -641,7 +641,7 @@ def test_the_command_prints_what_is_folded_weak_or_unknown(sandbox: Sandbox) -> 
     ran = sandbox.run("search", "staging port now xyzzy")
     first = ran.went_well().splitlines()[0]
     before = "(before: 8008 (2026-10-08), 8007 (2026-10-07))"
-    assert first.endswith(f"memory/2026-10-09.md:1-1  +8 more like this {before}")
+    assert first.endswith(f"memory/2026-10-09.md#L1  +8 more like this {before}")
     assert any(line.endswith("  weak match") for line in ran.out.splitlines())
     assert "note: no note has 'xyzzy'" in ran.err
     facts = json.loads(sandbox.run("search", "staging port now xyzzy", "--json").went_well())

@@ -291,3 +291,37 @@ def test_where_the_first_is_asked_for_the_oldest_comes_first(
         assert memory.search(query).hits[0].day == "2026-09-05", query
     for query in ("latest load test", "load test"):
         assert memory.search(query).hits[0].day == "2026-11-05"
+
+
+def _in_place_of_a_word(tmp_path: Path, **more: str) -> None:
+    exploded = {f"2026-0{month}-03": "- The login exploded.\n" for month in (7, 8, 9)}
+    notes = {
+        "2026-03-06": "- The colour of the door.\n",
+        "2026-03-12": "- It is defective. Never force a push.",
+    }
+    replace_logs(tmp_path, {day: f"# {day}\n\n{text}" for day, text in (exploded | notes).items()})
+    for name, text in more.items():
+        (tmp_path / f"workspace/memory/{name[1:].replace('_', '-')}.md").write_text(text, "utf-8")
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("what exploded in March?", True),
+        ("exploaded in March", True),  # meant: exploded
+        ("which was faulty in March", False),  # a note has "defective"
+        ("exploded faulty in March 2026", False),
+        ("forcepush in March", False),  # a note has both words
+        ("color in March", False),  # it has another spelling
+        ("what did the walrus eat in March", False),  # it is in the name of a note
+        ("which otter was seen in March", False),  # and in the title of one
+    ],
+)
+def test_no_note_of_a_time_has_another_word_only_where_that_is_so(
+    opened: Callable[[str], Memory], tmp_path: Path, backend: str, query: str, said: bool
+) -> None:
+    title = "---\ntitle: The otter\n---\n\nIt ran away.\n"
+    _in_place_of_a_word(tmp_path, _2026_03_13_walrus="- Nothing.\n", _2026_03_14=title)
+    result = opened(backend).search(query)
+    assert any("has another word" in note for note in result.notes) is said

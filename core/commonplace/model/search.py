@@ -85,6 +85,9 @@ class KeywordQuery(NamedTuple):
     """Tokens of ``should`` that name a time, "October": they tell no more than its ``days`` do."""
     answer: str = ""
     """The kind of answer that the words ask for, as ``answer_asked`` names it; ``""``: any."""
+    instead: frozenset[str] = frozenset()
+    """Where the words name a time, tokens of ``beside`` for other words: parts and joinings of
+    them, and what is searched for in their place, as no note has them."""
 
     @property
     def terms(self) -> tuple[str, ...]:

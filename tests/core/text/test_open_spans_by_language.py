@@ -43,6 +43,10 @@ QUESTIONS = {
 2026-09-01..2026-11-25: what changed after the summer
 2025-09-01..2026-11-25: what changed after the summer of 2025 | after summer 2025
 2026-06-01..2026-11-25: after the spring | since the summer
+..2026-04-30: what broke prior to may | bugs earlier than May
+2026-05-01..2026-11-25: the rate as of may | notes starting in may
+..2023-12-31: where did we live prior to 2024
+2024-01-01..2026-11-25: the prices as of 2024 | notes starting from 2024
 -08-01..-08-20: bugs between 1 and 20 August | bugs from 1 to 20 August
 2026-08-01..2026-09-20: bugs between 1 August and 20 September 2026
 -08-01..-09-20: bugs from 1 August to 20 September | bugs from August 1 until September 20
@@ -53,6 +57,7 @@ QUESTIONS = {
 none: the value before the freeze | after the release | since we met | until it breaks
 none: why are there no deploys after Thursday afternoon | never deploy before Monday
 none: after the fall of the price | after summer school | after spring cleaning
+none: the rent is up to 2000 now
 none: the step before may fail | wait until done
 -05-03: the day before 3 May | a week after 3 May | the weekend before 3 May
 -05-03: what did we do on the Monday after 3 May
@@ -93,6 +98,8 @@ none: vor dem Umzug | nach der Besprechung
 -03-01..-05-31: de mars à mai
 2026-11-23: avant-hier | avant hier
 2026-09-01..2026-11-25: après l'été | qu'a-t-on fait après l'été 2026
+2026-05-01..2026-11-25: dès mai | à partir de mai
+2024-01-01..2026-11-25: dès 2024
 none: avant la réunion | depuis le début
 """,
     "Spanish": """
@@ -150,6 +157,7 @@ none: antes da reunião | depois do almoço
 2026-09-02..2026-11-25: что решили после 1 сентября
 -03-01..-05-31: с марта по май
 2026-09-01..2026-11-25: что решили после лета
+2026-05-01..2026-11-25: что сделали начиная с мая
 none: до встречи | после обеда
 """,
     "Chinese": """

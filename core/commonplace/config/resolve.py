@@ -160,11 +160,8 @@ class Resolution:
         hint = "run `commonplace config check` to list all problems"
         if first.file == _ARGUMENT:
             hint = "correct the mapping that was given as config"
-        elif first.message.startswith("cannot be read") and not others:
-            hint = (
-                "check that the file is there and may be read, or name another one (--config, or "
-                "COMMONPLACE_CONFIG)"
-            )
+        elif "No such file" in first.message and not others:
+            hint = "create it, or name another one (--config, or COMMONPLACE_CONFIG)"
         raise ConfigError(f"{first}{more}", problems=self.problems, hint=hint)
 
 

@@ -167,7 +167,7 @@ def of_build(sql: str, build: int) -> str:
 
 
 COUNT_COMMIT = "UPDATE counter SET next = next + 1 WHERE name = 'commit'"
-"""To be part of every transaction: see :func:`~commonplace_sqlite.schema.log_is_behind`."""
+"""To be part of every transaction: see :func:`~commonplace_sqlite.connection.log_is_behind`."""
 
 COMMITS = "SELECT next FROM counter WHERE name = 'commit'"
 

@@ -42,7 +42,8 @@ _HEAD = f"""\
 - Citations of `search` are links on a terminal: they open the editor that `VISUAL` or `EDITOR`
   names, or the file; `memory.links` in the configuration sets another URL, or `off`. Terminals that
   cannot show links, `NO_COLOR` and pipes get none.
-- `get` takes any citation as it is printed: `path:3-9`, `path#L3-L9`, with or without `.md`.
+- A citation is printed as `path#L3-L9` or `path#L3`; every command that takes one takes
+  `path:3-9` and `path:3`, too, with or without `.md`.
 - `--format plain` is the output of a pipe, `--format md` Markdown to paste (`search`, `get` and
   `status`), `--format json`, or `--json`, one object, for errors too: [json.md](json.md) lists
   every key.

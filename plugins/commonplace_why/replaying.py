@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -203,14 +202,14 @@ def ask(
     min_score: float | None = None,
     sources: tuple[str, ...] = (),
     direct: bool = True,
-    clock: Callable[[], float] = time.time,
+    clock: Callable[[], float] | None = None,
 ) -> SearchResult:
     """What an agent that asks ``question`` is given, without a trace in any log of recalls."""
     silent = memory.settings.recalls.evolve(enabled=False, trace=False)
     settings = memory.settings.evolve(recalls=silent)
     chat = "" if direct else _CHAT
-    with Memory(settings, memory.host, one_shot=True, clock=clock) as again:
-        tools = MemoryTools(again, session_key=chat, seconds=None, clock=clock)
+    with Memory(settings, memory.host, one_shot=True, clock=clock or memory.clock) as again:
+        tools = MemoryTools(again, session_key=chat, seconds=None)
         return tools.search(
             question, max_results=max_results, min_score=min_score, sources=sources or None
         )

@@ -308,7 +308,7 @@ _BEFORE_A_DATE_LISTED = """
 _in_ _during_ _early_ _late_ _mid_ _of_ _am_ _vom_ _zum_ _bis_ _seit_ _den_ _dem_ _der_ _jahr
 _since_ _until_ _till_ _before_ _after_ _vor_ _nach_ _ab_ _depuis_ _avant_ _après_ _desde_ _hasta_
 _até_ _após_ _dal_ _dopo_ _fino_ _prima_ _anfang_ _mitte_ _ende_ _en_ _em_ _nel_ _début_ _fin _de_
-_inizio_ _metà_ _в_
+_inizio_ _metà_ _в_ _prior_ _than_ _starting_ _dès_ _partir_ _partire_ _перед_ _после_ _начиная_
 """
 _BEFORE_A_DATE = [word.replace("_", " ") for word in _BEFORE_A_DATE_LISTED.split()]
 _TIMES = [*_MONTHS_LISTED.split(), *SEEN]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commonplace import PluginUnavailableError
+from commonplace import Memory, PluginUnavailableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -96,6 +96,18 @@ def test_the_timeline_has_days_and_former_values(browser: Any, memory: Any) -> N
     latest = browser.get("/timeline")
     assert "Skerry is four people" in latest
     assert "Former is gone" in latest
+
+
+def test_today_on_the_timeline_is_that_of_the_memory(
+    make_browser: Any, notes: Path, env: dict[str, str]
+) -> None:
+    pytest.importorskip("starlette", reason="needs the extra browse")
+    (notes / "memory/2031-05-05.md").write_text("The lease ends.\n", encoding="utf-8")
+    with Memory.open(
+        workspace=notes, env=env, clock=lambda: 1_935_835_200.0
+    ) as later:  # 2031-05-06
+        page = make_browser(memory=later).get("/timeline")
+    assert "<h1>2031</h1>" in page
 
 
 def test_the_timeline_opens_with_no_year_to_come(browser: Any, notes: Path) -> None:

@@ -304,6 +304,9 @@ def test_each_of_several_citations_is_explained(
     ("words", "citation", "note"),
     [
         ("MEMORY:3", "MEMORY.md#L3", ""),
+        ("MEMORY.md:3", "MEMORY.md#L3", ""),
+        ("MEMORY.md#L3-L4", "MEMORY.md#L3-L4", ""),
+        ("MEMORY.md:3-4", "MEMORY.md#L3-L4", ""),
         ("MEMORY.md:4-3", "MEMORY.md#L3-L4", ""),
         ("MEMORY.md#L0", "MEMORY.md#L1", ""),
         ("MEMORY.md#L9999", "MEMORY.md#L9999", "note: MEMORY.md has 4 lines\n"),

@@ -113,6 +113,7 @@ from commonplace.index.simple_store import StoredRow as StoredRow
 from commonplace.index.simple_store import best_found as best_found
 from commonplace.listening import is_loopback as is_loopback
 from commonplace.listening import listen as listen
+from commonplace.listening import serve_until_signal as serve_until_signal
 from commonplace.listening import shown_host as shown_host
 from commonplace.model.chunks import AnalysedChunk as AnalysedChunk
 from commonplace.model.chunks import AppendDocument as AppendDocument

@@ -157,7 +157,7 @@ class Guard:
         """Why what changes something is refused, or ``""``."""
         if method in _SAFE:
             return ""
-        origin = urlsplit(headers.get("origin", "")).netloc.lower()
+        origin = _netloc(headers.get("origin", ""))
         reason = ""
         if method != "POST":
             reason = "Refused: only GET and POST."
@@ -176,6 +176,13 @@ def _name(host: str) -> str:
     return name if colon and port.isdecimal() else host.lower()
 
 
+def _netloc(address: str) -> str:
+    try:
+        return urlsplit(address).netloc.lower()
+    except ValueError:  # such as a bracket that is never closed
+        return ""
+
+
 def _cookie(headers: dict[str, str], name: str) -> str:
     try:
         found = SimpleCookie(headers.get("cookie", "")).get(name)
@@ -185,7 +192,10 @@ def _cookie(headers: dict[str, str], name: str) -> str:
 
 
 async def _form(receive: Any) -> dict[str, str] | None:
-    """The fields of a urlencoded body, several values of one joined by lines; ``None`` if long."""
+    """The fields of a urlencoded body, several values of one joined by lines.
+
+    ``None`` for one that is too long or has too many fields.
+    """
     body = b""
     more = True
     while more:
@@ -196,7 +206,11 @@ async def _form(receive: Any) -> dict[str, str] | None:
         more = message.get("more_body", False)
         if len(body) > _MOST_BODY:
             return None
-    fields = parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=1000)
+    text = body.decode("utf-8", "replace")
+    try:
+        fields = parse_qs(text, keep_blank_values=True, max_num_fields=1000)
+    except ValueError:
+        return None
     # A browser ends lines of a text field by CR LF.
     return {key: "\n".join(values).replace("\r\n", "\n") for key, values in fields.items()}
 

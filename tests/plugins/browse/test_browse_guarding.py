@@ -64,9 +64,11 @@ REMEMBER = {"action": "remember", "new": "The ferry leaves at noon"}
         ({"origin": "null"}, {}),
         ({"origin": "http://evil.example"}, {}),
         ({"origin": "http://127.0.0.1:9999"}, {}),
+        ({"origin": "http://["}, {}),
         ({"origin": f"http://{HOST}", "sec-fetch-site": "cross-site"}, {}),
         ({"origin": f"http://{HOST}"}, {"csrf": "wrong"}),
         ({"origin": f"http://{HOST}"}, {"csrf": ""}),
+        ({"origin": f"http://{HOST}"}, {f"field{number}": "x" for number in range(1_000)}),
     ],
 )
 def test_a_foreign_form_changes_nothing(

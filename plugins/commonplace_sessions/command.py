@@ -9,7 +9,9 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from commonplace.plugin import (
+    CallerError,
     CommonplaceError,
+    PathNotAllowedError,
     PluginUnavailableError,
     SourceContext,
     UsageError,
@@ -23,6 +25,7 @@ from commonplace_sessions.finding import (
     newest,
     sessions,
     wanted_session,
+    why_unreadable,
 )
 from commonplace_sessions.folder import WANTED, folder_of
 from commonplace_sessions.transcript import masked
@@ -205,7 +208,7 @@ def _archive(args: Namespace, context: Context) -> int:
     if done.path and not context.json:
         context.line(done.path)
     _report(done, context)
-    return 0
+    return 0 if done.path else 1
 
 
 def _archive_hook(args: Namespace, context: Context) -> int:
@@ -271,7 +274,5 @@ def _event(text: bytes) -> Mapping[str, Any]:
 def _read(session: Session) -> tuple[Any, str]:
     try:
         return messages_in(session.location, session.program)
-    except OSError as error:
-        raise CommonplaceError(
-            f"{session.path} cannot be read: {error.strerror or error}"
-        ) from error
+    except (OSError, PathNotAllowedError) as error:
+        raise CallerError(f"{session.path} cannot be read: {why_unreadable(error)}") from error

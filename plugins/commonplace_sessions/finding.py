@@ -8,7 +8,13 @@ from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from commonplace.plugin import CallerError, NoteNotFoundError, file_stamp, open_below
+from commonplace.plugin import (
+    CallerError,
+    NoteNotFoundError,
+    PathNotAllowedError,
+    file_stamp,
+    open_below,
+)
 from commonplace_sessions.folder import WANTED, is_archived, scan_folder
 from commonplace_sessions.readers import READERS
 from commonplace_sessions.transcript import Lines, pieces_of, records
@@ -117,6 +123,13 @@ def messages_in(location: str, program: str = "") -> tuple[list[Message], str]:
         if found:
             return found, id_
     return [], program
+
+
+def why_unreadable(error: Exception) -> str:
+    """Why the file of a transcript cannot be read, from what :func:`messages_in` raised."""
+    if isinstance(error, PathNotAllowedError):
+        return "it is a link, or no plain file"
+    return getattr(error, "strerror", "") or str(error)
 
 
 def last_messages(location: str, program: str, most: int) -> list[Message]:

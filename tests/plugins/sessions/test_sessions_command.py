@@ -198,6 +198,24 @@ def test_a_person_archives_a_session_at_once(
     assert len(notes(home)) == 1
 
 
+def test_a_person_is_told_that_nothing_was_archived(
+    run: Callable[..., tuple[int, str, str]], home: Path
+) -> None:
+    (home / "folder.jsonl").mkdir()
+    (home / "link.jsonl").symlink_to(home / ".claude/projects/-zoo" / f"{ID}.jsonl")
+    for name in ("folder.jsonl", "link.jsonl"):
+        code, out, err = run("archive", str(home / name))
+        assert (code, out) == (1, "")
+        assert "cannot be read: it is a link, or no plain file" in err
+        code, out, err = run("show", str(home / name))
+        assert (code, out) == (1, "")
+        assert "cannot be read: it is a link, or no plain file" in err
+    empty = put(home / "empty.jsonl", claude("user", "/new"))
+    code, _, err = run("archive", str(empty))
+    assert (code, "nothing was said" in err) == (1, True)
+    assert notes(home) == []
+
+
 @pytest.mark.parametrize(("zone", "day"), [("UTC", "2025-11-20"), ("Asia/Tokyo", "2025-11-21")])
 def test_an_archive_has_the_day_of_the_first_message(
     run: Callable[..., tuple[int, str, str]], home: Path, zone: str, day: str

@@ -1,4 +1,4 @@
-"""The platform's folders for configuration, state and cache, and files that are written whole.
+"""The platform's folders for configuration, state and cache, and private files in them.
 
 ``platformdirs`` costs about 10 ms to import, half of what a whole search may cost above its
 libraries, and on Linux its answer is a few lines. Elsewhere it is asked.
@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from commonplace.errors import UnavailableError
 
 _APP = "commonplace"
 
@@ -154,55 +153,6 @@ def write_whole(path: str, text: str, *, mode: int = 0o600) -> None:
             other = os.path.join(folder, name)
             if is_abandoned(other, now=time.time()):
                 os.unlink(other)
-
-
-def check_output(path: str, what: str, is_ours: Callable[[bytes], bool]) -> None:
-    """See that ``what``, such as ``"the report"``, may be written to the ``path`` of a person.
-
-    Raises :class:`~commonplace.errors.CallerError` for a folder, and for a file that is there and
-    not empty, unless ``is_ours`` knows its first line.
-    """
-    from commonplace.errors import CallerError
-
-    if os.path.isdir(path):
-        raise CallerError(f"{path}: is a folder", hint=f"name the file of {what}")
-    if os.path.isfile(path):
-        try:
-            with open(path, "rb") as file:
-                first = file.readline()
-        except OSError as error:
-            raise _failed(path, "read", error) from error
-        if first and not is_ours(first):
-            raise CallerError(
-                f"{path}: is there already, and no earlier file of {what}",
-                hint="name a new file, or delete this one",
-            )
-
-
-def write_output(path: str, text: str) -> None:
-    """Write ``text`` to ``path``: to a file, also behind a link, whole or not at all.
-
-    Raises :class:`~commonplace.errors.UnavailableError` where that fails.
-    """
-    try:
-        if os.path.exists(path) and not os.path.isfile(path):  # a device or a pipe
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(text)
-        else:
-            write_whole(os.path.realpath(path), text)
-    except BrokenPipeError:  # its reader has seen enough
-        pass
-    except OSError as error:
-        raise _failed(path, "written", error) from error
-
-
-def _failed(path: str, done: str, error: OSError) -> UnavailableError:
-    from commonplace.errors import UnavailableError
-
-    return UnavailableError(
-        f"{path} cannot be {done}: {error.strerror or error}",
-        hint="check the rights of the file and its folder, and the free space",
-    )
 
 
 def is_draft(name: str) -> bool:

@@ -3,6 +3,8 @@ from commonplace.cli.context import Command as Command
 from commonplace.cli.context import Context as Context
 from commonplace.cli.context import UsageError as UsageError
 from commonplace.cli.parser import positive_int as positive_int
+from commonplace.cli.streams import check_output as check_output
+from commonplace.cli.streams import write_output as write_output
 from commonplace.cli.terminal import columns as columns
 from commonplace.config.json5 import UnreadableError as UnreadableError
 from commonplace.config.json5 import parse_json5 as parse_json5
@@ -15,10 +17,8 @@ from commonplace.config.splice import with_value as with_value
 from commonplace.config.splice import without as without
 from commonplace.config.splice import without_item as without_item
 from commonplace.config.values import Reading as Reading
-from commonplace.dirs import check_output as check_output
 from commonplace.dirs import expand_user as expand_user
 from commonplace.dirs import make_private_folder as make_private_folder
-from commonplace.dirs import write_output as write_output
 from commonplace.dirs import write_whole as write_whole
 from commonplace.embedding.batch.files import FileBatches as FileBatches
 from commonplace.embedding.batch.files import UploadedBatches as UploadedBatches

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
+from contextlib import suppress
 from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
@@ -140,7 +141,8 @@ class Guard:
         if self._keys.use(token):
             cookie = f"{self._keys.cookie}={self._keys.session}; HttpOnly; SameSite=Strict; Path=/"
             await _answer(send, 303, "", (("location", "/"), ("set-cookie", cookie)))
-            self._used()
+            with suppress(OSError):  # nothing reads the terminal any more
+                self._used()
         elif has_session:  # the address of an earlier visit
             await _answer(send, 303, "", (("location", "/"),))
         else:

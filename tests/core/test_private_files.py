@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from commonplace.dirs import check_output, write_output, write_whole
+from commonplace.cli.streams import check_output, write_output
+from commonplace.dirs import write_whole
 from commonplace.errors import CallerError, UnavailableError
 
 if TYPE_CHECKING:

@@ -198,7 +198,7 @@ def test_a_person_archives_a_session_at_once(
     assert len(notes(home)) == 1
 
 
-def test_a_person_is_told_that_nothing_was_archived(
+def test_that_nothing_was_archived_is_a_failure(
     run: Callable[..., tuple[int, str, str]], home: Path
 ) -> None:
     (home / "folder.jsonl").mkdir()

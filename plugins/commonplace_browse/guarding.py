@@ -152,7 +152,10 @@ class Guard:
     def _refused_host(self, headers: dict[str, str]) -> str:
         """Why a request is refused whatever it asks for, or ``""``."""
         if _name(headers.get("host", "")) not in self._names:
-            return "Refused: the name of this server in the request (Host) is not known."
+            return (
+                "Refused: the name of this server in the request (Host) is not known. "
+                "`commonplace browse --allow-host NAME` makes it known."
+            )
         return ""
 
     def _refused_change(self, method: str, headers: dict[str, str]) -> str:

@@ -129,7 +129,8 @@ def known_folders(settings: Settings) -> Iterator[tuple[str, Folder]]:
 
 def _list(args: Namespace, context: Context) -> int:
     with context.open_memory() as memory:
-        found = sessions(known_folders(memory.settings))
+        found, failures = sessions(known_folders(memory.settings))
+    context.notes(failures)
     shown = newest(found, args.last or _LISTED)
     titles = [first_message(one.location, one.program) for one, _ in shown]
     if context.json:
@@ -158,7 +159,7 @@ def _list(args: Namespace, context: Context) -> int:
         context.line(f"{line}  {text[:_TITLE]}{'…' if len(text) > _TITLE else ''}".rstrip())
     if len(found) > len(shown):
         context.note(f"{len(found) - len(shown)} more: --last N shows more")
-    elif not found:
+    elif not found and not failures:
         context.note("no conversations: OpenClaw, Claude Code and Codex keep none on this machine")
     return 0
 
@@ -169,8 +170,9 @@ def _minute(at: float) -> str:
 
 def _show(args: Namespace, context: Context) -> int:
     with context.open_memory() as memory:
-        found = sessions(known_folders(memory.settings))
-        session = wanted_session(args.session, found)
+        found, failures = sessions(known_folders(memory.settings))
+    context.notes(failures)
+    session = wanted_session(args.session, found)
     others = [one.path for one in found if one.id == session.id and one.path != session.path]
     if others and args.session not in (session.path, session.location):
         context.note(f"this is {session.path}; of the same id there is also {', '.join(others)}")
@@ -195,7 +197,9 @@ def _archive(args: Namespace, context: Context) -> int:
     from commonplace_sessions.archive import archive_transcript
 
     with context.open_memory() as memory:
-        session = wanted_session(args.session, sessions(known_folders(memory.settings)))
+        found, failures = sessions(known_folders(memory.settings))
+        context.notes(failures)
+        session = wanted_session(args.session, found)
         done = archive_transcript(
             memory,
             session.location,

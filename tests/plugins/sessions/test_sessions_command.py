@@ -130,6 +130,23 @@ def test_of_several_files_of_one_id_the_paths_are_shown(
     assert run("show", paths[1])[2] == ""
 
 
+def test_a_configured_folder_that_is_not_there_is_no_lack_of_conversations(
+    run: Callable[..., tuple[int, str, str]], home: Path
+) -> None:
+    (home / ".claude").rename(home / "away")
+    entries = "{plugins: {entries: {codex: {config: {root: '/not/mounted'}}}}}"
+    file = home / ".config/commonplace/config.json5"
+    file.parent.mkdir(parents=True)
+    file.write_text(entries)
+    for args in (("list",), ("show", ID), ("archive", ID)):
+        err = run(*args)[2]
+        assert "/not/mounted is missing" in err
+        assert "no conversations" not in err
+    file.unlink()
+    (home / ".codex").rename(home / "away too")
+    assert "no conversations" in run("list")[2]
+
+
 def test_what_is_no_event_is_said_without_the_name_of_a_class(
     run: Callable[..., tuple[int, str, str]],
 ) -> None:

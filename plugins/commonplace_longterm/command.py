@@ -223,6 +223,8 @@ def _text(file: str) -> str:
     """A file's text; raises ``CallerError`` where it cannot be read whole."""
     try:
         if file == "-":
+            if sys.stdin is None:
+                raise CallerError("standard input is closed", hint="name a file")
             data = sys.stdin.buffer.read(_MOST_BYTES + 1)
         else:
             with open(file, "rb") as stream:

@@ -18,6 +18,7 @@ from functools import partial
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from commonplace.plugin import CallerError
 from commonplace_mcp.protocol import (
     INTERNAL_ERROR,
     INVALID_REQUEST,
@@ -290,11 +291,18 @@ def _refusal(message: object, error: ProtocolError) -> Json:
 def standard_streams() -> tuple[Any, Any]:
     """The client's streams; from here on ``print`` and children write to standard error.
 
-    Anything else on standard output would be taken for a message.
+    Anything else on standard output would be taken for a message. Raises
+    :class:`~commonplace.errors.CallerError` where one of them is closed.
     """
     # Open until the process ends: closing waits for a thread that writes to a stuck client.
-    reader = os.fdopen(os.dup(0), "rb", closefd=False)
-    writer = os.fdopen(os.dup(1), "wb", closefd=False)
+    try:
+        reader = os.fdopen(os.dup(0), "rb", closefd=False)
+        writer = os.fdopen(os.dup(1), "wb", closefd=False)
+    except OSError as error:
+        raise CallerError(
+            f"standard input or output is closed ({error.strerror or error}): a client opens both",
+            hint="commonplace install --help connects one; --http serves without",
+        ) from error
     nowhere = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nowhere, 0)
     os.close(nowhere)

@@ -94,6 +94,9 @@ def test_standard_input_is_a_file_too(
     added = json.loads(run("import", "-", "--json").out)
     assert (added["added"], added["note"]) == (2, "")
     assert len(json.loads(run("export", "--json").out)["memories"]) == 2
+    monkeypatch.setattr(sys, "stdin", None)  # as where a shell closed it
+    closed = run("import", "-")
+    assert (closed.code, "standard input is closed" in closed.err) == (1, True)
 
 
 @pytest.mark.slow

@@ -63,6 +63,13 @@ class TestProcess:
         answers = by_id(exchange(ask(1, "server/discover"), ask("b", "tools/call", **SEARCH)))
         assert "8471" in answers["b"]["result"]["content"][0]["text"]
 
+    @pytest.mark.skipif(os.name != "posix", reason="closes a stream as a shell does")
+    def test_a_closed_stream_is_named(self, command: Sequence[str], env: Mapping[str, str]) -> None:
+        shell = ["sh", "-c", 'exec "$@" <&-', "sh", *command]
+        ran = subprocess.run(shell, env=env, capture_output=True, text=True, check=False)
+        assert ran.returncode == 1
+        assert "standard input or output is closed" in ran.stderr
+
     def test_an_early_client_of_the_older_era(self, exchange: Callable[..., list[Json]]) -> None:
         answers = exchange(
             {"id": 0, "method": "initialize", "params": {"protocolVersion": "2025-06-18"}},

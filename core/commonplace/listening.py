@@ -81,6 +81,8 @@ def serve_until_signal(serve: Callable[[], None], close: Callable[[], None]) -> 
     except _Ended:
         pass
     finally:
-        close()
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        try:
+            close()
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)

@@ -30,7 +30,7 @@ def test_signals_end_what_serves_and_nothing_else(*, raises: bool) -> None:
 
     def serve() -> None:
         if raises:
-            raise ZeroDivisionError
+            return
         signal.raise_signal(signal.SIGTERM)
         done.append("not ended")
 
@@ -38,6 +38,8 @@ def test_signals_end_what_serves_and_nothing_else(*, raises: bool) -> None:
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.raise_signal(number)
         done.append("closed")
+        if raises:
+            raise ZeroDivisionError
 
     before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
     with pytest.raises(ZeroDivisionError) if raises else nullcontext():

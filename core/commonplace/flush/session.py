@@ -370,7 +370,10 @@ class FlushRecords:
 
     def _kept_cycles(self) -> list[int]:
         folder, own = os.path.split(self._path)
-        found = map(re.compile(rf"{re.escape(own)}\.(\d+)\.json").fullmatch, os.listdir(folder))
+        names: list[str] = []
+        with suppress(OSError):  # they are deleted later
+            names = os.listdir(folder)
+        found = map(re.compile(rf"{re.escape(own)}\.(\d+)\.json").fullmatch, names)
         return [int(match[1]) for match in found if match]
 
 

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 # Articles, pronouns, prepositions, auxiliaries, words of asking, and what an apostrophe leaves.
 _ENGLISH = """
@@ -169,6 +169,27 @@ def words_of_now(text: str) -> list[str]:
     words = [word.strip(_MARKS_BESIDE) for word in lowered.split()]
     now_words = [word for word in words if word in _NOW or word.startswith(_NOW_STEMS)]
     return now_words + [phrase for phrase in _NOW_PHRASES if phrase in lowered]
+
+
+_RECENT_LISTED = """
+latest newest recent lately last letzt neueste zuletzt récemment dernier dernièr recientemente últim
+ultim recentemente последн 最新 最近 최신 최근
+"""
+_RECENT = ("most recent", *_RECENT_LISTED.split())
+
+
+def tokens_of_now(
+    text: str, tokens_of: Callable[[str], Iterable[str]]
+) -> tuple[frozenset[str], frozenset[str]]:
+    """The tokens of :func:`words_of_now`; and of those that ask for the present, not for the last.
+
+    A note without "now" may hold now all the same, and one that says "now" may be old.
+    """
+    now, tokens = words_of_now(text), frozenset[str]()
+    if not now:
+        return tokens, tokens
+    present = [word for word in now if not word.startswith(_RECENT)]
+    return tokens.union(*map(tokens_of, now)), tokens.union(*map(tokens_of, present))
 
 
 _EARLIEST_LISTED = """

@@ -256,9 +256,9 @@ class Recency:
     Where the query asks for what holds now, age counts for more: the factor is one of the score
     itself, and the same with ``now`` for the weight and a year for the half-life a second one. It
     tells the notes of an archive of years apart, the first those of a month. Where it asks for the
-    present ("current"), the notes about the same (``series.py``) lose by the order of their days,
-    too, the oldest 3/4 x ``now``. Where it asks for what was first, the age counts from the oldest
-    hit on: the newer lose.
+    present ("current"), the newest of several notes about the same (``series.py``) loses nothing,
+    the others by the order of their days, too, the oldest 3/4 x ``now``. Where it asks for what was
+    first, the age counts from the oldest hit on: the newer lose.
     """
 
     id = "recency"
@@ -293,7 +293,7 @@ class Recency:
             priors = {None: _Prior(1.0, 1.0, "no date")}
             self._known = today, priors
         ages: dict[ChunkId, float] = {}
-        if present and query.keyword.timed:
+        if present and self._series and query.keyword.timed:
             from commonplace_ranking.series import ages_in_series, asks_for_a_state
 
             ages = ages_in_series(hits) if asks_for_a_state(query) else {}
@@ -302,13 +302,14 @@ class Recency:
             day = hit.chunk.day
             if (prior := priors.get(day)) is None:
                 prior = priors[day] = self._prior(day or "", today)
-            note = prior.note
-            if present and day:
-                score = hit.score * prior.usual * prior.now
+            note, age = prior.note, ages.get(hit.chunk.id)
+            if age == 0:  # it holds, however old it is
+                score, note = hit.score, "no prior: the newest of those about the same"
+            elif present and day:
+                place = 1 - self._series * (age or 0.0)
+                score = hit.score * prior.usual * prior.now * place
                 note += f", x {prior.now:.3f} as the query asks for now"
-                if age := ages.get(hit.chunk.id):
-                    place = 1 - self._series * age
-                    score *= place
+                if age:
                     note += f", x {place:.3f} by its day among those about the same"
             else:
                 score, squeeze_note = _lowered(hit.score, prior.usual, squeezed=squeezed)

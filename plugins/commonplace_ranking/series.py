@@ -30,7 +30,8 @@ def ages_in_series(hits: Sequence[Candidate]) -> dict[ChunkId, float]:
 
     By the place of its day among theirs, not by how long ago it was. They are those that have half
     or more of what the best of them has: of the words of the query by weight, and of the score.
-    Stores that count tell what words a hit has; hits of others are in no series.
+    Stores that count tell what words a hit has; hits of others are in no series. None is where all
+    are of one day.
     """
     dated = [hit for hit in hits if hit.chunk.day is not None]
     words = [_words(hit) for hit in dated]
@@ -47,6 +48,8 @@ def ages_in_series(hits: Sequence[Candidate]) -> dict[ChunkId, float]:
         if share and share >= least_share and hit.score >= least_score
     ]
     days = sorted({chunk.day for chunk in alike}, key=newest_first)
+    if len(days) == 1:
+        return {}
     steps = max(_LEAST_STEPS, len(days) - 1)
     return {chunk.id: days.index(chunk.day) / steps for chunk in alike}
 

@@ -50,7 +50,8 @@ def test_the_best_item_begins_with_a_word_of_the_query(
     tokens: dict[str, float], expected: tuple[list[str], int]
 ) -> None:
     held, share = item_about(FIVE, tokens, tokens)
-    assert (held, share) == (expected[0], pytest.approx(expected[1] / len(FIVE)))
+    assert held == expected[0]
+    assert share == pytest.approx(expected[1] / len(FIVE))
 
 
 def test_a_stem_that_ends_in_i_stands_for_a_word_in_y() -> None:

@@ -45,7 +45,7 @@ def test_those_of_one_topic_are_ranked_by_day() -> None:
         hit(8, "2026-10-03", 0.9),  # found by vectors alone
     ]
     assert ages_in_series(hits) == {1: 1.0, 2: 0.5, 3: 0.5, 4: 0.0}
-    assert ages_in_series(hits[4:5]) == {5: 0.0}
+    assert ages_in_series(hits[1:3]) == {}  # of one day
     assert ages_in_series([hits[0], hits[3]]) == {
         1: 0.5,
         4: 0.0,
@@ -62,6 +62,10 @@ def test_the_newer_of_two_old_notes_comes_first_for_the_present_alone() -> None:
     older, newer, other = Recency().rank(hits, context())
     assert newer.score > older.score > other.score
     assert "x 0.850 by its day among those about the same" in older.explain.steps[-1].note
+    assert newer.score == 0.80
+    assert "the newest of those about the same" in newer.explain.steps[-1].note
+    assert other.score < 0.30
+    assert Recency().rank(hits[1:], context())[0].score < 0.80  # of no series
     for query in (
         ("the latest gate code", PRESENT._replace(timed=frozenset())),
         ("how long have we had the gate code now", PRESENT._replace(answer="measure")),

@@ -136,6 +136,8 @@ each `path:` and `tag:` that no note has.
 - A dated note loses up to a tenth of its score with age (less of one near 1), half of that in
   30 days (`query.hybrid.recency`); notes without a day lose nothing, and none does where a time is
   named. Where the query asks for what was first (`first`, `oldest`, `originally`), the newer lose.
+  Where it asks for what holds now (`now`, `current`, 现在), dated notes lose more; of several
+  about the same the newest loses nothing, the others more by the order of their days.
 - What is struck out (`~~…~~`), or says `Status: superseded`, `deprecated` or the like of itself,
   loses three tenths of its score (`query.hybrid.validity`), unless the query asks for what held
   before, quotes, or names a time that is over.

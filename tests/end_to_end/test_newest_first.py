@@ -636,8 +636,8 @@ def test_the_command_prints_what_is_folded_weak_or_unknown(sandbox: Sandbox) -> 
     for day in range(1, 10):
         text = f"The staging port is now {8000 + day}.\n"
         sandbox.write(f"memory/2026-10-{day:02}.md", text)
-    other = "Mia asked how to find the old port of Hamburg, behind the fish market and a bridge.\n"
-    sandbox.write("memory/otter.md", other)
+    other = "Mia asked how to find the old port of Hamburg, behind the fish market and a bridge"
+    sandbox.write("memory/otter.md", f"{other}, on a long walk along the quay in the rain.\n")
     ran = sandbox.run("search", "staging port now xyzzy")
     first = ran.went_well().splitlines()[0]
     before = "(before: 8008 (2026-10-08), 8007 (2026-10-07))"

@@ -80,6 +80,13 @@ _ENDINGS = {"en": 2, "er": 2, "es": 2, "em": 2, "ln": 1, "rn": 1} | dict.fromkey
 _SHORTEST = 5
 
 
+def rarity_of(stem: str) -> float:
+    """How rare ``stem`` is in English, 0..1 (0: in every passage of 100 words)."""
+    from commonplace.text.english import HIGHEST, RAREST
+
+    return english_levels().get(stem, RAREST) / HIGHEST
+
+
 def latin_stem(word: str, english: Callable[[str], str]) -> str:
     """The stem of ``word``, in lower case and ASCII, by the stemmer ``english`` and by its ending.
 

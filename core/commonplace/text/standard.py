@@ -24,7 +24,7 @@ from commonplace.text.languages import (
     sought,
 )
 from commonplace.text.query import MOST_PHRASES
-from commonplace.text.questions import answer_asked, stop_words_of, words_of_now
+from commonplace.text.questions import answer_asked, stop_words_of, tokens_of_now
 from commonplace.text.tokens import (
     MAX_TOKEN,
     cut,
@@ -96,9 +96,8 @@ class StandardAnalyser:
         must_not = [_sequence(self._pieces(text)) for text in parsed.excluded[:MOST_PHRASES]]
         should, selective = reading.should(), list[str]()
         beside = reading.beside(should)
-        if now := words_of_now(" ".join(typed)):  # a note without "now" may hold now all the same
-            now_tokens = {token for word in now for token in _sequence(self._pieces(word))}
-            beside |= now_tokens.intersection(() if now_tokens.issuperset(should) else should)
+        now, present = tokens_of_now(" ".join(typed), lambda word: _sequence(self._pieces(word)))
+        beside |= now.intersection(() if now.issuperset(should) else should)
         if any(map(has_unspaced, (*parsed.words, *phrases))):
             # One English word among pairs of letters: it would count as little as one of them.
             should += [term for term in should if term.isascii()]
@@ -114,6 +113,7 @@ class StandardAnalyser:
             neighbours=tuple(reading.pairs),
             beside=beside,
             selective=tuple(selective),
+            timed=present.intersection(should),
             answer=answer_asked(" ".join(typed)),
         )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from stat import S_ISREG
 from typing import TYPE_CHECKING, Literal
 
@@ -128,7 +128,12 @@ def condition_of(connection: apsw.Connection, path: str) -> Condition:
     Raises :class:`UnfitError` if they cannot be read, else ``apsw.Error``.
     """
     try:
-        condition = _look(connection)
+        # In one state: between two, another process may begin a build.
+        connection.execute("BEGIN")
+        try:
+            condition = _look(connection)
+        finally:
+            roll_back(connection)
         if condition == "current" and log_size(path) and log_is_behind(connection, path):
             raise UnfitError("damaged (its log lacks what was written back from it)")
     except DAMAGE as error:
@@ -260,16 +265,13 @@ def log_is_behind(connection: apsw.Connection, path: str) -> bool:
     from what followed are then newer than those in the log: together they are no state of the
     index. Each transaction is counted, so the file alone must not be further than with its log.
     """
-    alone = None
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
     try:
-        alone = apsw.Connection(frozen_uri(path), flags=flags, vfs=connection.open_vfs)
-        written_back: int = alone.execute(schema.COMMITS).get or 0
+        file = apsw.Connection(frozen_uri(path), flags=flags, vfs=connection.open_vfs)
+        with closing(file) as alone:
+            written_back: int = alone.execute(schema.COMMITS).get or 0
     except apsw.Error:
         return False  # it was only just begun, or another process is writing it back
-    finally:
-        if alone is not None:
-            alone.close(True)
     together: int = connection.execute(schema.COMMITS).get or 0
     return written_back > together
 

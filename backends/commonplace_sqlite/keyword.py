@@ -7,22 +7,23 @@ from typing import TYPE_CHECKING, Any
 
 from commonplace.plugin import NamedTuple, TermCounts, has_unspaced, newest_first
 from commonplace_sqlite.pruning import best_by_rarer
-from commonplace_sqlite.rows import ids_in, indexable, text_in, text_out
+from commonplace_sqlite.rows import common_terms, ids_in, indexable, phrase, text_in, text_out
 from commonplace_sqlite.schema import of_build
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     import apsw
 
-    from commonplace.plugin import KeywordQuery, Phrase, Where
+    from commonplace.plugin import KeywordQuery, Where
+    from commonplace_sqlite.rows import Known
     from commonplace_sqlite.schema import LiveBuild
 
 
 # In queries of their own: as parts of the one that is ranked they would be scored with it. The plus
 # keeps SQLite from querying FTS5 row by row.
-_AMONG = " AND +rowid IN (SELECT rowid FROM fts_<n> WHERE fts_<n> MATCH ?)"
-_NOT_AMONG = " AND +rowid NOT IN (SELECT rowid FROM fts_<n> WHERE fts_<n> MATCH ?)"
+_AMONG = " AND +hit.rowid IN (SELECT rowid FROM fts_<n> WHERE fts_<n> MATCH ?)"
+_NOT_AMONG = " AND +hit.rowid NOT IN (SELECT rowid FROM fts_<n> WHERE fts_<n> MATCH ?)"
 
 
 def keyword(
@@ -32,12 +33,19 @@ def keyword(
     where: Where,
     limit: int,
     counts: QueryCounts | None = None,
+    known: Known | None = None,
 ) -> Ranked:
     """The best ``limit`` matches with scores above 0, best first; ``counts`` then has each of them.
 
-    A store that counts finds candidates by the tokens that tell most, where they find enough.
+    A store that counts finds candidates by the tokens that tell most, where they find enough. A
+    token that no chunk holds, as ``known``, costs as much as another, and finds nothing.
     """
-    should = cleaned(query.terms)
+
+    def held(tokens: Iterable[str]) -> list[str]:
+        found = cleaned(tokens)
+        return found if known is None else [one for one in found if known.holders.get(one, 1)]
+
+    should = held(query.terms)
     must = [tokens for phrase_ in query.must if (tokens := cleaned(phrase_))]
     must_not = [tokens for phrase_ in query.must_not if (tokens := cleaned(phrase_))]
     if not should or limit < 1:
@@ -47,11 +55,11 @@ def keyword(
         clauses.append((_AMONG, (" AND ".join(map(phrase, must)),)))
     if must_not:
         clauses.append((_NOT_AMONG, (" OR ".join(map(phrase, must_not)),)))
-    common = common_terms(connection, live, should) if live.counted else {}
+    common = common_terms(connection, live, should, known) if live.counted else {}
     ranking = _Ranking(connection, live, common, clauses, limit, counts)
     if counts is not None:
         # These choose who is counted, and so who gets a second score.
-        telling = cleaned(() if query.weighed else query.selective) or should
+        telling = held(() if query.weighed else query.selective) or should
         telling = [
             token for token in telling if common.get(token, 0) <= _most_holders(token, live.chunks)
         ]
@@ -75,13 +83,13 @@ def _most_holders(token: str, chunks: int) -> float:
     return min(most * chunks, max(many, share * chunks))
 
 
-def cleaned(tokens: Phrase) -> list[str]:
+def cleaned(tokens: Iterable[str]) -> list[str]:
     """The tokens that FTS5 can index, without empty ones."""
     return [indexable(token) for token in tokens if token]
 
 
 Clause = tuple[str, tuple[Any, ...]]
-"""SQL that begins with ``AND`` and restricts the row ``hit``, and its values."""
+"""SQL that begins with ``AND`` and restricts the row ``hit``, or its ``document``; its values."""
 
 Ranked = list[tuple[int, float]]
 
@@ -89,16 +97,24 @@ Ranked = list[tuple[int, float]]
 # `ORDER BY rank` sorts every match; this form lets SQLite keep the best and forget the rest, which
 # takes 0.6 times as long.
 _BEST = """
-SELECT rowid, bm25(fts_<n>, 1.0, 1.0, 0.4) AS score <counts> FROM fts_<n> AS hit
+SELECT hit.rowid, bm25(fts_<n>, 1.0, 1.0, 0.4) AS score <counts> FROM fts_<n> AS hit <documents>
 WHERE fts_<n> MATCH ? <clauses> ORDER BY score LIMIT ?
+"""
+# Of each match, if there are filters. To list the chunks that pass beforehand is cheaper where most
+# of a large index matches, but then to score the matches costs more than either; and for the rare
+# words that are asked for most it costs ten times the search. `EXISTS` takes up to half as long
+# again. `CROSS` keeps SQLite from beginning with the documents.
+_DOCUMENT = """
+CROSS JOIN chunk_<n> AS chunk ON chunk.id = hit.rowid
+CROSS JOIN document_<n> AS document ON document.id = chunk.document
 """
 _COUNTED = """
 SELECT rowid, term_counts(fts_<n>) FROM fts_<n>
 WHERE fts_<n> MATCH ? AND +rowid IN (SELECT value FROM json_each(?))
 """
 _NOT_WORSE = """
-SELECT rowid, score FROM (
-    SELECT rowid, bm25(fts_<n>, 1.0, 1.0, 0.4) AS score FROM fts_<n> AS hit
+SELECT id, score FROM (
+    SELECT hit.rowid AS id, bm25(fts_<n>, 1.0, 1.0, 0.4) AS score FROM fts_<n> AS hit <documents>
     WHERE fts_<n> MATCH ? <clauses>
 ) WHERE score <= ?
 """
@@ -117,11 +133,6 @@ SELECT c.id, d.day, d.source, d.path, c.ordinal
 FROM chunk_<n> AS c JOIN document_<n> AS d ON d.id = c.document
 WHERE c.id IN (SELECT value FROM json_each(?))
 """
-
-
-def phrase(tokens: Sequence[str]) -> str:
-    """``tokens`` side by side, as an FTS5 expression in which nothing of them is syntax."""
-    return '"' + " ".join(tokens).replace('"', '""') + '"'
 
 
 def any_of(tokens: Sequence[str], others: Sequence[str] = ()) -> str:
@@ -168,15 +179,18 @@ class _Ranking(NamedTuple):
         """
         build, limit = self.live.id, self.limit
         conditions = "".join(clause for clause, _ in self.clauses)
+        documents = _DOCUMENT if self.clauses[0][0] else ""
         values = any_of(tokens, others), *(value for _, some in self.clauses for value in some)
         sql = _BEST.replace("<counts>", ", term_counts(fts_<n>)" if counts is not None else "")
-        sql = of_build(sql.replace("<clauses>", conditions), build)
+        sql = sql.replace("<documents>", documents).replace("<clauses>", conditions)
+        sql = of_build(sql, build)
         if counts is not None:
             counts.begin_statement(tokens)
         rows: Any = self.connection.execute(sql, (*values, limit + _MORE)).fetchall()
         if len(rows) == limit + _MORE and rows[-1][1] == rows[limit - 1][1]:
             # Day, source, path and position decide between ties, so all of them are needed.
-            sql = of_build(_NOT_WORSE.replace("<clauses>", conditions), build)
+            sql = _NOT_WORSE.replace("<documents>", documents).replace("<clauses>", conditions)
+            sql = of_build(sql, build)
             rows = self.connection.execute(sql, (*values, rows[-1][1])).fetchall()
         # In whatever order FTS5 adds up what terms weigh, equals are equals.
         return [
@@ -197,7 +211,7 @@ class QueryCounts:
         self,
         connection: apsw.Connection,
         tokens: Collection[str],
-        wanted: Collection[str],
+        wanted: Iterable[str],
         matches: int,
     ) -> None:
         self.rows: dict[int, TermCounts] = {}
@@ -236,7 +250,7 @@ class TermCounter:
         self._counts = QueryCounts(connection, (), (), 0)
         connection.register_fts5_function("term_counts", self._count)
 
-    def begin(self, tokens: Collection[str], wanted: Collection[str], matches: int) -> QueryCounts:
+    def begin(self, tokens: Collection[str], wanted: Iterable[str], matches: int) -> QueryCounts:
         """The counts of a new query, which ``term_counts`` fills from now on."""
         self._counts = QueryCounts(self.connection, tokens, wanted, matches)
         return self._counts
@@ -275,26 +289,17 @@ def in_order(connection: apsw.Connection, build: int, ranked: Ranked, limit: int
     return ranked[:limit]
 
 
-# Looked up for each match. To list the chunks that pass beforehand is cheaper where most of a large
-# index matches, but then to score the matches costs more than either; and for the rare words that
-# are asked for most it costs ten times the search.
-_PASSES = """
-AND EXISTS (
-    SELECT 1 FROM document_<n>
-    WHERE id = (SELECT document FROM chunk_<n> WHERE id = hit.rowid) AND <condition>
-)
-"""
-_PASSING = "SELECT id FROM document_<n> WHERE <condition>"
-_PATHS = "SELECT id, path FROM document_<n> WHERE <condition>"
+_PASSING = "SELECT id FROM document_<n> AS document WHERE <condition>"
+_PATHS = "SELECT id, path FROM document_<n> AS document WHERE <condition>"
 
 
 def restriction_of(connection: apsw.Connection, build: int, where: Where) -> Clause:
-    """The condition that a row's document passes ``where``; of no words if there are no filters."""
+    """The condition that ``document`` passes ``where``; of no words if there are no filters."""
     condition, values = _condition(where)
     if where.paths or where.not_paths:
         ids = _matching(connection, build, where, (condition, values))
-        condition, values = "id IN (SELECT value FROM json_each(?))", (ids_in(ids),)
-    return (_filled(_PASSES, build, condition), values) if condition else ("", ())
+        condition, values = "document.id IN (SELECT value FROM json_each(?))", (ids_in(ids),)
+    return (f" AND {condition}", values) if condition else ("", ())
 
 
 def documents_passing(connection: apsw.Connection, build: int, where: Where) -> list[int] | None:
@@ -365,33 +370,3 @@ def _beginning(pattern: str) -> str:
 
 def _filled(sql: str, build: int, condition: str) -> str:
     return of_build(sql, build).replace("<condition>", condition)
-
-
-_HOLDERS = "SELECT count(*) FROM fts_<n> WHERE fts_<n> MATCH ?"
-
-
-def holders_of(
-    connection: apsw.Connection, live: LiveBuild, tokens: Collection[str]
-) -> dict[str, int]:
-    """How many chunks hold each of ``tokens``, of common ones at least how many."""
-    stored = {token: indexable(token) for token in tokens}
-    common = common_terms(connection, live, list(stored.values())) if live.counted else {}
-    sql = of_build(_HOLDERS, live.id)
-    return {
-        token: common.get(as_stored) or connection.execute(sql, (phrase((as_stored,)),)).get
-        for token, as_stored in stored.items()
-        if token
-    }
-
-
-_LOOK_UP = "SELECT term, documents FROM common_<n> WHERE term IN (<tokens>)"
-
-
-def common_terms(
-    connection: apsw.Connection, live: LiveBuild, tokens: Sequence[str]
-) -> dict[str, int]:
-    """Those of ``tokens`` that are common, each with the least number of chunks that contain it."""
-    distinct = sorted(set(tokens))
-    sql = of_build(_LOOK_UP, live.id).replace("<tokens>", ",".join("?" * len(distinct)))
-    rows: Any = connection.execute(sql, distinct)
-    return {term: max(0, documents - live.removed) for term, documents in rows}

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from commonplace.plugin import is_yearly
-from commonplace_sqlite.keyword import cleaned, in_order, phrase, restriction_of
-from commonplace_sqlite.rows import indexable
+from commonplace_sqlite.keyword import cleaned, in_order, restriction_of
+from commonplace_sqlite.rows import indexable, phrase
 from commonplace_sqlite.schema import VOCABULARY, of_build
 
 if TYPE_CHECKING:

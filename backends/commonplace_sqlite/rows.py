@@ -1,4 +1,4 @@
-"""What a build holds: its documents, and chunks by their ids."""
+"""What a build holds: its documents, chunks by their ids, and how many chunks hold a token."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     import apsw
+
+    from commonplace_sqlite.schema import LiveBuild
 
 
 _DOCUMENTS = """
@@ -67,20 +69,78 @@ def lookup(connection: apsw.Connection, build: int, keys: Collection[tuple[str, 
     return Lookup(tuple(found), total)
 
 
+_MOST_CHARACTERS, _MOST_TOKENS = 4_000_000, 20_000
+"""Bounds of what is known of a state: some 10 MB when full."""
+
+
+class Known:
+    """What searches have read of one state of the index, and need not read again.
+
+    The last ``chunks``, by id; how many chunks hold a token: ``holders``; and what ``common_<n>``
+    says of one, -1 for nothing. Any commit, of whatever process, begins another state.
+    """
+
+    def __init__(self, connection: apsw.Connection, commits: int) -> None:
+        self.connection, self.commits = connection, commits
+        self.holders: dict[str, int] = {}
+        self.common: dict[str, int] = {}
+        self._chunks: dict[Any, StoredChunk] = {}
+        self._characters = 0
+
+    def chunks(self, ids: Iterable[int]) -> dict[Any, StoredChunk]:
+        """Those of ``ids`` that are known; the others will be forgotten before them."""
+        found = {id_: chunk for id_ in ids if (chunk := self._chunks.pop(id_, None)) is not None}
+        self._chunks.update(found)
+        return found
+
+    def keep(self, chunks: Mapping[Any, StoredChunk]) -> None:
+        """Remember ``chunks``, which are not known yet."""
+        self._chunks.update(chunks)
+        self._characters += sum(map(_size, chunks.values()))
+        while self._characters > _MOST_CHARACTERS:
+            self._characters -= _size(self._chunks.pop(next(iter(self._chunks))))
+
+    def bound_tokens(self) -> None:
+        """Forget all counts of tokens where they are too many."""
+        if len(self.holders) + len(self.common) > _MOST_TOKENS:
+            self.holders, self.common = {}, {}
+
+
+def _size(chunk: StoredChunk) -> int:
+    return len(chunk.text) + len(chunk.body)
+
+
 def found(
-    connection: apsw.Connection, build: int, ranked: Sequence[tuple[int, float]]
+    connection: apsw.Connection,
+    build: int,
+    ranked: Sequence[tuple[int, float]],
+    known: Known | None = None,
 ) -> tuple[Found, ...]:
     """The chunks of ``ranked``, pairs of chunk id and score, in that order.
 
-    To be called in the transaction that ranked them. Raises
+    To be called in the transaction that ranked them; what is ``known`` is of its state. Raises
     :class:`~commonplace.errors.IndexCorruptError` if a chunk lacks its row, its text or its
     document, for an answer without it would be taken for a whole one.
     """
-    if not ranked:
-        return ()
-    sql, ids = of_build(_CHUNKS, build), ids_in(id_ for id_, _ in ranked)
-    found: Any = connection.execute(sql, (ids,))
-    chunks: dict[int, StoredChunk] = {}
+    ids = [id_ for id_, _ in ranked]
+    chunks = {} if known is None else known.chunks(ids)
+    if left := [id_ for id_ in ids if id_ not in chunks]:
+        read = _read(connection, build, left)
+        chunks |= read
+        if known is not None:
+            known.keep(read)
+        if any(id_ not in read for id_ in left):
+            raise IndexCorruptError(
+                "the index is damaged: its keyword index or vectors name chunks that it does not "
+                "hold",
+                hint="run `commonplace index`: it rebuilds the index",
+            )
+    return tuple([Found(chunks[id_], score) for id_, score in ranked])
+
+
+def _read(connection: apsw.Connection, build: int, ids: Iterable[int]) -> dict[Any, StoredChunk]:
+    found: Any = connection.execute(of_build(_CHUNKS, build), (ids_in(ids),))
+    chunks: dict[Any, StoredChunk] = {}
     for id_, source, path, start, end, raw, heading, day, trust, body in found:
         text = text_out(raw)
         chunks[id_] = StoredChunk(
@@ -95,12 +155,51 @@ def found(
             trust,
             unpacked(body, text),
         )
-    if any(id_ not in chunks for id_, _ in ranked):
-        raise IndexCorruptError(
-            "the index is damaged: its keyword index or vectors name chunks that it does not hold",
-            hint="run `commonplace index`: it rebuilds the index",
-        )
-    return tuple([Found(chunks[id_], score) for id_, score in ranked])
+    return chunks
+
+
+_HOLDERS = "SELECT count(*) FROM fts_<n> WHERE fts_<n> MATCH ?"
+
+
+def holders_of(
+    connection: apsw.Connection,
+    live: LiveBuild,
+    tokens: Iterable[str],
+    known: Known | None = None,
+) -> dict[str, int]:
+    """How many chunks hold each of ``tokens``, of common ones at least how many."""
+    stored = {token: indexable(token) for token in tokens if token}
+    counts = {} if known is None else known.holders
+    if left := [*dict.fromkeys(token for token in stored.values() if token not in counts)]:
+        common = common_terms(connection, live, left, known) if live.counted else {}
+        sql = of_build(_HOLDERS, live.id)
+        for token in left:
+            counts[token] = common.get(token) or connection.execute(sql, (phrase((token,)),)).get
+    return {token: counts[as_stored] for token, as_stored in stored.items()}
+
+
+_LOOK_UP = "SELECT term, documents FROM common_<n> WHERE term IN (<tokens>)"
+
+
+def common_terms(
+    connection: apsw.Connection,
+    live: LiveBuild,
+    tokens: Iterable[str],
+    known: Known | None = None,
+) -> dict[str, int]:
+    """Those of ``tokens`` that are common, each with the least number of chunks that contain it."""
+    counts = {} if known is None else known.common
+    distinct = set(tokens)
+    if left := sorted(distinct.difference(counts)):
+        sql = of_build(_LOOK_UP, live.id).replace("<tokens>", ",".join("?" * len(left)))
+        rows: Any = connection.execute(sql, left)
+        counts |= dict.fromkeys(left, -1) | dict(rows)
+    return {token: max(0, counts[token] - live.removed) for token in distinct if counts[token] >= 0}
+
+
+def phrase(tokens: Sequence[str]) -> str:
+    """``tokens`` side by side, as an FTS5 expression in which nothing of them is syntax."""
+    return '"' + " ".join(tokens).replace('"', '""') + '"'
 
 
 def _restored(

@@ -167,9 +167,14 @@ def of_build(sql: str, build: int) -> str:
 
 
 COUNT_COMMIT = "UPDATE counter SET next = next + 1 WHERE name = 'commit'"
-"""To be part of every transaction: see :func:`~commonplace_sqlite.schema.log_is_behind`."""
+"""To be part of every transaction: see :func:`~commonplace_sqlite.connection.log_is_behind`."""
 
 COMMITS = "SELECT next FROM counter WHERE name = 'commit'"
+
+_LIVE = """
+SELECT id, chunks, counted, removed, (SELECT next FROM counter WHERE name = 'commit')
+FROM build WHERE state = 'live'
+"""
 
 FIRST_VERSION = 7
 """That of the first files whose tokens and vectors are stored as now; older ones are rebuilt."""
@@ -216,14 +221,15 @@ class LiveBuild(NamedTuple):
     chunks: int
     counted: int
     removed: int
+    commits: int
+    """How many transactions had changed the file when this was read."""
 
 
 def live_build(connection: apsw.Connection | None) -> LiveBuild | None:
     """The build that is searched, if there is one."""
     if connection is None:
         return None
-    sql = "SELECT id, chunks, counted, removed FROM build WHERE state = 'live'"
-    row: Any = connection.execute(sql).fetchone()
+    row: Any = connection.execute(_LIVE).fetchone()
     return row and LiveBuild(*row)
 
 

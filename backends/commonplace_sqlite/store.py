@@ -65,6 +65,7 @@ class SqliteStore:
         self._extension = vectors, vector_extension
         self._search = search
         self._term_counter: TermCounter | None = None
+        self._known: rows.Known | None = None
 
     @contextmanager
     def writer(self, *, wait: float) -> Iterator[None]:
@@ -140,17 +141,18 @@ class SqliteStore:
             if found is None:
                 return KeywordMatches()
             connection, live = found
-            from commonplace_sqlite.keyword import holders_of, keyword
+            from commonplace_sqlite.keyword import keyword
 
-            holders = holders_of(connection, live, query.terms)
+            known = self._known_of(connection, live)
+            holders = rows.holders_of(connection, live, query.terms, known)
             counts = None
             if not query.plain:
-                wanted = weighing(query.terms, live.chunks, holders)
+                wanted = filter(holders.get, weighing(query.terms, live.chunks, holders))
                 counter = self._counter_of(connection)
                 counts = counter.begin(query.terms, wanted, sum(holders.values()))
-            ranked = keyword(connection, live, query, where, limit, counts)
+            ranked = keyword(connection, live, query, where, limit, counts, known)
             return KeywordMatches(
-                rows.found(connection, live.id, ranked),
+                rows.found(connection, live.id, ranked, known),
                 live.chunks,
                 holders,
                 tuple([counts.rows[id_] for id_, _ in ranked]) if counts else (),
@@ -170,10 +172,8 @@ class SqliteStore:
 
     def holders(self, tokens: Collection[str]) -> Mapping[str, int]:
         """How many chunks of the live build hold each of ``tokens``."""
-        from commonplace_sqlite.keyword import holders_of
-
         with self._live(current_deadline()) as found:
-            return dict.fromkeys(tokens, 0) if found is None else holders_of(*found, tokens)
+            return dict.fromkeys(tokens, 0) if found is None else rows.holders_of(*found, tokens)
 
     def tokens_beginning(self, text: str, limit: int) -> Mapping[str, int]:
         """Up to ``limit`` tokens of the live build that begin with ``text``, counted."""
@@ -294,7 +294,7 @@ class SqliteStore:
     def close(self) -> None:
         """Let go of the file."""
         self._database.close()  # waits for the search that uses the others
-        self._search = self._term_counter = None
+        self._search = self._term_counter = self._known = None
 
     @contextmanager
     def _live(
@@ -304,6 +304,13 @@ class SqliteStore:
         with self._database.reading(deadline) as connection:
             live = schema.live_build(connection)
             yield None if connection is None or live is None else (connection, live)
+
+    def _known_of(self, connection: apsw.Connection, live: schema.LiveBuild) -> rows.Known:
+        known = self._known
+        if known is None or known.connection is not connection or known.commits != live.commits:
+            known = self._known = rows.Known(connection, live.commits)
+        known.bound_tokens()
+        return known
 
     def _counter_of(self, connection: apsw.Connection) -> TermCounter:
         from commonplace_sqlite.keyword import TermCounter

@@ -16,12 +16,10 @@ from __future__ import annotations
 import argparse
 import calendar
 import tempfile
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from commonplace import Memory, PluginHost
-from commonplace.config.load import load_settings, section_class
+from commonplace import Memory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,15 +81,10 @@ def measured(name: str, config: str | None, top: int) -> dict[str, list[tuple[in
         write_notes(name, folder)
         env = {f"COMMONPLACE_{one}_DIR": f"{scratch}/{one}" for one in ("STATE", "CACHE")}
         env |= {"HOME": scratch, "TZ": "UTC"}
-        host = PluginHost(env=env)
-        settings = load_settings(
-            workspace=str(folder),
-            config=config,
-            env=env,
-            sections=partial(section_class, host),
-        )
         found: dict[str, list[tuple[int, float]]] = {}
-        with Memory(settings, host, env=env, clock=lambda: float(NOW)) as memory:
+        with Memory.open(
+            workspace=folder, config=config, env=env, clock=lambda: float(NOW)
+        ) as memory:
             memory.sync()
             for question in questions(name, folder):
                 found.setdefault(question.kind, []).append(rank_of(question, memory, top))

@@ -13,6 +13,7 @@ from commonplace.memory import Memory
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Generator
     from concurrent.futures import Future
+    from datetime import date
 
     from commonplace.model.reports import SyncState
     from commonplace.tools.plugins import PluginTools
@@ -107,6 +108,11 @@ class AsyncMemory:
             await asyncio.wrap_future(_submitted(threads, self.memory.close))
         finally:
             threads.shutdown(wait=False)
+
+    @property
+    def today(self) -> date:
+        """The day of now, by the memory's ``clock`` and ``query.timeZone``."""
+        return self.memory.today
 
     @property
     def sync_state(self) -> SyncState | None:

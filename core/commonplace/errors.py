@@ -211,7 +211,7 @@ class PathNotAllowedError(CallerError):
             "path not allowed: memory reads notes: MEMORY.md and memory/ (all .md files of a "
             "folder that has neither) and configured extra paths",
             hint=hint
-            or "pass the path of a note as a search result has it: memory/2026-01-31.md:3-9",
+            or "pass the path of a note as a search result has it: memory/2026-01-31.md#L3-L9",
         )
 
 

@@ -19,6 +19,7 @@ from commonplace.text.query import check_numbers, check_search, check_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from datetime import date
 
     from commonplace.assembly import Backends
     from commonplace.config.settings import Settings
@@ -65,7 +66,7 @@ class Memory:
         self.settings = settings
         self.host = host
         self.closed = False
-        self._clock = clock
+        self.clock = clock
         self._one_shot = one_shot
         self._background_limit = 0 if one_shot else settings.search.sync.embed_unasked
         self._assembly = Assembly(
@@ -102,6 +103,7 @@ class Memory:
         one_shot: bool = False,
         on_sync: SyncListener | None = None,
         on_upload: UploadListener | None = None,
+        clock: Callable[[], float] = time.time,
     ) -> Memory:
         """Open the memory of ``agent`` in ``workspace``, configured by a file or a mapping.
 
@@ -112,6 +114,7 @@ class Memory:
         ``one_shot`` a search starts no work there, as the process ends with its answer. ``on_sync``
         is called after every sync, on its thread. ``on_upload`` is asked before texts first go to
         another machine's provider; without it they are sent, with a warning in log and report.
+        ``clock`` gives now in epoch seconds: what "last week" and all other times count from.
 
         Raises :class:`~commonplace.errors.ConfigError` with all problems of a configuration,
         :class:`~commonplace.errors.WorkspaceError` if the workspace cannot be used, and
@@ -124,7 +127,13 @@ class Memory:
             host, workspace=workspace, agent=agent, config=config, env=env
         )
         memory = cls(
-            settings, plugins, env=env, one_shot=one_shot, on_sync=on_sync, on_upload=on_upload
+            settings,
+            plugins,
+            env=env,
+            clock=clock,
+            one_shot=one_shot,
+            on_sync=on_sync,
+            on_upload=on_upload,
         )
         if host is None:
             memory._closing.append(plugins.close)
@@ -228,7 +237,7 @@ class Memory:
             request,
             search.freshness,
             min_score=min_score,
-            now=self._clock(),
+            now=self.clock(),
             deadline=end or NEVER,
         )
         result = steps.present(chosen, answer, request, search, until)
@@ -266,7 +275,7 @@ class Memory:
         """Return ``lines`` lines of a note from line ``start`` (1-based), or all of it.
 
         ``path`` is what a search result shows: a path, with or without its ending, or a citation
-        (``path:3-9``, ``path#L3-L9``). The file itself is read, so the text is never stale; lines
+        (``path#L3-L9``, ``path:3-9``). The file itself is read, so the text is never stale; lines
         of conversations are masked as in hits. A note that is not there raises
         :class:`~commonplace.errors.NoteNotFoundError`, a file that is not searched
         :class:`~commonplace.errors.PathNotAllowedError`; both name the nearest note.
@@ -296,7 +305,7 @@ class Memory:
         check_numbers(500, budget=budget)
         tools = MemoryTools(self, session_key=session_key, seconds=None)
         sections = self.host.prompt_sections(self.settings.agent, session_key)
-        return recall(tools, sections=sections, query=query, budget=budget, now=self._clock())
+        return recall(tools, sections=sections, query=query, budget=budget, now=self.clock())
 
     def writer(self, *, origin: Origin = "owner", who: str, allowed: bool | None = None) -> Writer:
         """Return what changes the notes, on the word of ``origin``; ``who`` names what writes.
@@ -305,7 +314,14 @@ class Memory:
         """
         from commonplace.writing.writer import Writer
 
-        return Writer(self, origin=origin, who=who, allowed=allowed, clock=self._clock)
+        return Writer(self, origin=origin, who=who, allowed=allowed, clock=self.clock)
+
+    @property
+    def today(self) -> date:
+        """The day of now, by ``clock`` and ``query.timeZone``."""
+        from commonplace.text.dates import today_at
+
+        return today_at(self.clock(), self.settings.search.query.time_zone or "")
 
     def notes(self) -> tuple[DocumentRef, ...]:
         """All notes and other documents, by path; folders that cannot be read are in the status.
@@ -336,7 +352,7 @@ class Memory:
             plugins=self.host.plugins(),
             deep=deep,
             sync_state=self.sync_state,
-            clock=self._clock,
+            clock=self.clock,
         )
 
     def close(self) -> None:

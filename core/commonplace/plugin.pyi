@@ -3,6 +3,8 @@ from commonplace.cli.context import Command as Command
 from commonplace.cli.context import Context as Context
 from commonplace.cli.context import UsageError as UsageError
 from commonplace.cli.parser import positive_int as positive_int
+from commonplace.cli.streams import check_output as check_output
+from commonplace.cli.streams import write_output as write_output
 from commonplace.cli.terminal import columns as columns
 from commonplace.config.json5 import UnreadableError as UnreadableError
 from commonplace.config.json5 import parse_json5 as parse_json5
@@ -113,6 +115,7 @@ from commonplace.index.simple_store import StoredRow as StoredRow
 from commonplace.index.simple_store import best_found as best_found
 from commonplace.listening import is_loopback as is_loopback
 from commonplace.listening import listen as listen
+from commonplace.listening import serve_until_signal as serve_until_signal
 from commonplace.listening import shown_host as shown_host
 from commonplace.model.chunks import AnalysedChunk as AnalysedChunk
 from commonplace.model.chunks import AppendDocument as AppendDocument

@@ -42,7 +42,8 @@ _HEAD = f"""\
 - Citations of `search` are links on a terminal: they open the editor that `VISUAL` or `EDITOR`
   names, or the file; `memory.links` in the configuration sets another URL, or `off`. Terminals that
   cannot show links, `NO_COLOR` and pipes get none.
-- `get` takes any citation as it is printed: `path:3-9`, `path#L3-L9`, with or without `.md`.
+- A citation is printed as `path#L3-L9` or `path#L3`; every command that takes one takes
+  `path:3-9` and `path:3`, too, with or without `.md`.
 - `--format plain` is the output of a pipe, `--format md` Markdown to paste (`search`, `get` and
   `status`), `--format json`, or `--json`, one object, for errors too: [json.md](json.md) lists
   every key.
@@ -135,6 +136,8 @@ each `path:` and `tag:` that no note has.
 - A dated note loses up to a tenth of its score with age (less of one near 1), half of that in
   30 days (`query.hybrid.recency`); notes without a day lose nothing, and none does where a time is
   named. Where the query asks for what was first (`first`, `oldest`, `originally`), the newer lose.
+  Where it asks for what holds now (`now`, `current`, 现在), dated notes lose more; of several
+  about the same the newest loses nothing, the others more by the order of their days.
 - What is struck out (`~~…~~`), or says `Status: superseded`, `deprecated` or the like of itself,
   loses three tenths of its score (`query.hybrid.validity`), unless the query asks for what held
   before, quotes, or names a time that is over.

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 class NotesStore(BaseStore):
     """A store for ``graph.compile(store=...)`` that has a namespace for each of ``memories``.
 
-    What was put comes back as it was put: an item is a note that holds its value as JSON. Other
-    notes have their path as key, and passages of them a citation; their ``value["text"]`` is text
-    as an agent is shown it, fenced. A search without a query lists notes. The times of items are
-    those of the answer. Puts need a writer of their namespace; without, they raise
-    ``NotImplementedError``.
+    What was put comes back as it was put, with secrets masked: an item is a note that holds its
+    value as JSON. Other notes have their path as key, and passages of them a citation; their
+    ``value["text"]`` is text as an agent is shown it, fenced. A search without a query lists notes.
+    The times of items are those of the answer. Puts need a writer of their namespace; without, they
+    raise ``NotImplementedError``.
     """
 
     def __init__(

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
-from datetime import date
 from typing import TYPE_CHECKING
 
 from commonplace.plugin import ENDINGS, CommonplaceError, NamedTuple, Progress, day_of, decode
@@ -18,6 +16,7 @@ from commonplace_audit.staleness import LARGEST, oversized, secrets, stale_dates
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from datetime import date
 
     from commonplace import Memory
     from commonplace.plugin import ProgressCallback
@@ -52,14 +51,15 @@ def audit(
 ) -> Audit:
     """The findings of ``kinds`` in the notes of ``memory``, by kind, severity and citation.
 
-    The same notes, ``today`` and settings give the same findings. No note is changed, and
-    conversations and documents of others are not audited. ``unfound`` searches the index, which is
-    updated for it; everything else reads the notes alone. ``largest`` is in characters.
+    The same notes, ``today`` (the memory's, if not given) and settings give the same findings. No
+    note is changed, and conversations and documents of others are not audited. ``unfound`` searches
+    the index, which is updated for it; everything else reads the notes alone. ``largest`` is in
+    characters.
 
     Raises :class:`~commonplace.plugin.UnavailableError` if notes are to be searched for and no
     backend can answer.
     """
-    day = today or date(*time.localtime()[:3])
+    day = today or memory.today
     notes, unreadable = read_notes(memory, progress)
     checks: Mapping[Kind, Callable[[], Iterator[AuditFinding]]] = {
         "secret": lambda: _each(notes, secrets),

@@ -53,7 +53,8 @@ def unfound(
     search = memory.settings.search
     # The files are compared once, and not before each of thousands of searches.
     quiet = search.evolve(provider="none", sync=search.sync.evolve(on_search=False))
-    with Memory(memory.settings.evolve(search=quiet), memory.host, one_shot=True) as by_keyword:
+    settings = memory.settings.evolve(search=quiet)
+    with Memory(settings, memory.host, one_shot=True, clock=memory.clock) as by_keyword:
         with suppress(UnavailableError):  # an index that cannot be written can still answer
             by_keyword.sync(progress=progress)
         for done, note in enumerate(notes):

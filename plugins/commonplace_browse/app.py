@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from starlette.applications import Starlette
@@ -124,7 +125,7 @@ class Reading:
     def note(self, request: Request) -> Response:
         """One note, rendered or line by line."""
         found = self._memory.get(request.query_params.get("path", ""))
-        if found.start_line != 1:  # a citation was given instead of a path
+        if (found.start_line, found.end_line) != (1, found.total_lines):  # a citation, not a path
             return to(searching.note_url(found.path, found.start_line, found.end_line))
         first, last = lines_in(request.query_params.get("lines", ""))
         ref = self._page.library.ref(found.path)
@@ -162,8 +163,9 @@ class Reading:
             shown = timeline.day(day)
             notes = []
             for one in shown.notes:
-                text = self._memory.get(one.path).text
-                notes.append((one.path, render_note(text, one.path)))
+                with suppress(NoteNotFoundError):  # deleted since the notes were listed
+                    text = self._memory.get(one.path).text
+                    notes.append((one.path, render_note(text, one.path)))
             beside = timeline.beside(day)
             return self._page.show("day", request, day=shown, notes=notes, beside=beside)
         year = timeline.year(number_in(request, "year"))

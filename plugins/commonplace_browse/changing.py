@@ -84,9 +84,7 @@ def apply(memory: Memory, fields: Mapping[str, str]) -> Receipt:
             kind="changed",
             hint="look at the note again",
         )
-    receipt = _run(writer_of(memory), fields)
-    memory.sync()
-    return receipt
+    return _run(writer_of(memory), fields)
 
 
 def digest_of(receipt: Receipt) -> str:

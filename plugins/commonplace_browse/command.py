@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import signal
 from typing import TYPE_CHECKING
 
-from commonplace.plugin import UsageError
+from commonplace.plugin import UsageError, serve_until_signal
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -52,7 +51,7 @@ class BrowseCommand:
 
     def run(self, args: Namespace, context: Context) -> int:
         """Serve until a signal comes."""
-        if not (args.port.isdecimal() and int(args.port) < 65536):
+        if not (args.port.isdecimal() and len(args.port) <= 5 and int(args.port) < 65536):
             raise UsageError(f"--port {args.port}: no port", hint="--port 8080, or 0 for any")
         from commonplace_browse.serving import ServeOptions, serve
 
@@ -63,22 +62,5 @@ class BrowseCommand:
             read_only=args.read_only,
             opens=not (args.no_open or context.json),
         )
-        numbers = (signal.SIGTERM, signal.SIGINT, getattr(signal, "SIGHUP", None))
-        before = {number: signal.signal(number, _end) for number in numbers if number is not None}
-        try:
-            serve(context, options)
-        except _Ended:
-            pass
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
+        serve_until_signal(lambda: serve(context, options), lambda: None)
         return 0
-
-
-class _Ended(BaseException):
-    """A signal asked the server to end."""
-
-
-def _end(number: int, _frame: object) -> None:
-    signal.signal(number, signal.SIG_IGN)
-    raise _Ended

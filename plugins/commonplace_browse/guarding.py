@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
+from contextlib import suppress
 from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
@@ -140,7 +141,8 @@ class Guard:
         if self._keys.use(token):
             cookie = f"{self._keys.cookie}={self._keys.session}; HttpOnly; SameSite=Strict; Path=/"
             await _answer(send, 303, "", (("location", "/"), ("set-cookie", cookie)))
-            self._used()
+            with suppress(OSError):  # nothing reads the terminal any more
+                self._used()
         elif has_session:  # the address of an earlier visit
             await _answer(send, 303, "", (("location", "/"),))
         else:
@@ -150,14 +152,17 @@ class Guard:
     def _refused_host(self, headers: dict[str, str]) -> str:
         """Why a request is refused whatever it asks for, or ``""``."""
         if _name(headers.get("host", "")) not in self._names:
-            return "Refused: the name of this server in the request (Host) is not known."
+            return (
+                "Refused: the name of this server in the request (Host) is not known. "
+                "`commonplace browse --allow-host NAME` makes it known."
+            )
         return ""
 
     def _refused_change(self, method: str, headers: dict[str, str]) -> str:
         """Why what changes something is refused, or ``""``."""
         if method in _SAFE:
             return ""
-        origin = urlsplit(headers.get("origin", "")).netloc.lower()
+        origin = _netloc(headers.get("origin", ""))
         reason = ""
         if method != "POST":
             reason = "Refused: only GET and POST."
@@ -176,6 +181,13 @@ def _name(host: str) -> str:
     return name if colon and port.isdecimal() else host.lower()
 
 
+def _netloc(address: str) -> str:
+    try:
+        return urlsplit(address).netloc.lower()
+    except ValueError:  # such as a bracket that is never closed
+        return ""
+
+
 def _cookie(headers: dict[str, str], name: str) -> str:
     try:
         found = SimpleCookie(headers.get("cookie", "")).get(name)
@@ -185,7 +197,10 @@ def _cookie(headers: dict[str, str], name: str) -> str:
 
 
 async def _form(receive: Any) -> dict[str, str] | None:
-    """The fields of a urlencoded body, several values of one joined by lines; ``None`` if long."""
+    """The fields of a urlencoded body, several values of one joined by lines.
+
+    ``None`` for one that is too long or has too many fields.
+    """
     body = b""
     more = True
     while more:
@@ -196,7 +211,11 @@ async def _form(receive: Any) -> dict[str, str] | None:
         more = message.get("more_body", False)
         if len(body) > _MOST_BODY:
             return None
-    fields = parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=1000)
+    text = body.decode("utf-8", "replace")
+    try:
+        fields = parse_qs(text, keep_blank_values=True, max_num_fields=1000)
+    except ValueError:
+        return None
     # A browser ends lines of a text field by CR LF.
     return {key: "\n".join(values).replace("\r\n", "\n") for key, values in fields.items()}
 

@@ -46,12 +46,15 @@ class Library:
         self._refs: Sequence[DocumentRef] = ()
         self._listed: tuple[Listed, ...] = ()
         self._until = -1.0
+        self._changed = False
         self._tags: dict[str, tuple[str, ...]] = {}
 
     def refs(self) -> Sequence[DocumentRef]:
         """All notes and documents, by path."""
         with self._lock:
-            if self._clock() >= self._until:
+            if self._changed or self._clock() >= self._until:
+                # Before they are read: what changes meanwhile is read at the next request.
+                self._changed, self._until = False, -1.0
                 self._refs = self._memory.notes()
                 self._listed = tuple(Listed(ref.path, ref.source, _day(ref)) for ref in self._refs)
                 self._tags = {}
@@ -62,7 +65,7 @@ class Library:
 
     def forget(self) -> None:
         """Read the notes again at the next request: some have changed."""
-        self._until = -1.0
+        self._changed = True
 
     def listed(self) -> tuple[Listed, ...]:
         """The same, as lists show them."""

@@ -30,6 +30,7 @@ _TAGS = {
 _DROPPED = {"script", "style", "title", "textarea", "iframe", "noscript", "template", "svg", "math"}
 _OPEN, _CLOSE = "\ue000", "\ue001"  # private characters around what matched, until it is sanitised
 _MARKED = re.compile(f"{_OPEN}([^{_OPEN}{_CLOSE}<>]*){_CLOSE}")
+_LONE_CR = re.compile(r"\r(?!\n)")  # ends a line of Markdown, and none of a note
 _STRAY = re.compile(f"[{_OPEN}{_CLOSE}]")
 _WIKI = re.compile(r"\[\[([^\[\]|\n]+)(?:\|([^\[\]\n]*))?\]\]")
 _ADDRESS = re.compile(r"\]\([^)\n]*\)|<[^>\n]*>|[a-z]+://\S+")  # of links and tags
@@ -58,7 +59,7 @@ def render_note(text: str, path: str) -> Rendered:
     body = text
     if front:  # as many empty lines, so that the others keep their numbers
         body = "\n" * front[0].count("\n") + text[front.end() :]
-    cut = body[:LONGEST]
+    cut = _LONE_CR.sub(" ", body[:LONGEST])
     nonce = secrets.token_hex(4)
     lines = cut.split("\n")
     tokens = _parser().parse(_STRAY.sub("", cut), {})

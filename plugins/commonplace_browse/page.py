@@ -6,8 +6,10 @@ import io
 import json
 import shlex
 from argparse import ArgumentParser, Namespace
+from contextlib import suppress
 from datetime import datetime
 from http import HTTPStatus
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -15,16 +17,17 @@ from starlette.responses import HTMLResponse, RedirectResponse
 
 from commonplace import (
     CallerError,
+    CommonplaceError,
     NoteNotFoundError,
     PathNotAllowedError,
     UnavailableError,
     WriteRefusedError,
     __version__,
 )
-from commonplace.plugin import Context
+from commonplace.plugin import Context, UsageError
 from commonplace_browse import searching
 from commonplace_browse.changing import diff_of
-from commonplace_browse.condition import size_of
+from commonplace_browse.condition import PATIENCE, size_of
 from commonplace_browse.library import Library
 from commonplace_browse.markdown import plain_title
 
@@ -75,7 +78,8 @@ class Page:
         """The page ``name`` with ``values``."""
         here = request.url.path.split("/")[1]
         text = self._templates.get_template(f"{name}.html").render(here=here, **values)
-        return HTMLResponse(text, status_code=status)
+        # Half a character, as of a folder whose name is not UTF-8, can be in no page.
+        return HTMLResponse(text.encode("utf-8", "replace"), status_code=status)
 
     def failure(self, request: Request, error: Exception) -> Response:
         """A page that says what failed, and how to fix it."""
@@ -93,11 +97,27 @@ class Page:
         values = {"title": status.phrase, "message": str(error), "hint": hint}
         return self.show(name, request, status=status.value, **values)
 
+    def note_changed(self) -> None:
+        """Let the pages show a change that was just written.
+
+        The index is waited for a moment alone, and no failure of it is raised: another process may
+        write it for long, and the change is made all the same.
+        """
+        self.library.forget()
+        updating = Thread(target=self._update_index, daemon=True, name="browse-change")
+        with suppress(RuntimeError):  # no thread can be started: the next search updates the index
+            updating.start()
+            updating.join(PATIENCE)
+
+    def _update_index(self) -> None:
+        with suppress(CommonplaceError):  # the health page reports it
+            self.memory.sync()
+
     def run_command(self, name: str, *arguments: str) -> dict[str, Any]:
         """The JSON of another command on this memory.
 
-        Raises what the command raises, and :class:`~commonplace.PluginUnavailableError` where it
-        is not installed.
+        Raises what the command raises (:class:`~commonplace.CallerError` for wrong arguments), and
+        :class:`~commonplace.PluginUnavailableError` where it is not installed.
         """
         command = self.memory.host.command(name).factory()
         parser = ArgumentParser(exit_on_error=False)
@@ -107,7 +127,10 @@ class Page:
         context = Context(
             parser.parse_args(arguments, named), out=out, err=io.StringIO(), env=self.env
         )
-        command.run(named, context)
+        try:
+            command.run(named, context)
+        except UsageError as error:
+            raise CallerError(str(error), hint=error.hint) from error
         found: dict[str, Any] = json.loads(out.getvalue())
         return found
 

@@ -61,7 +61,7 @@ class Review:
     def apply(self, request: Request) -> Response:
         """Make the change that was shown."""
         receipt = changing.apply(self._memory, request.state.form)
-        self._page.library.forget()
+        self._page.note_changed()
         return to(f"/changes?done={receipt.id}")
 
     def proposals(self, request: Request) -> Response:
@@ -80,8 +80,14 @@ class Review:
         only = ",".join(form.get("step", "").split("\n"))
         if not only:
             raise CallerError("no step is chosen", hint="choose one on the page")
-        found = changing.propose(self._page.run_command, only)
-        if found["digest"] != form.get("digest"):
+        digest, run = form.get("digest"), self._page.run_command
+        try:
+            found = changing.propose(run, only)
+        except CallerError:  # it may have fewer steps now
+            found = changing.propose(run)
+            if found["digest"] == digest:
+                raise
+        if found["digest"] != digest:
             raise CallerError("the proposal has changed since it was shown", hint="reload it")
         return self._page.show(
             "dream_preview",
@@ -96,8 +102,7 @@ class Review:
         form = request.state.form
         only, digest = form.get("only", ""), form.get("digest", "")
         done = changing.accept(self._page.run_command, only, digest)
-        self._memory.sync()
-        self._page.library.forget()
+        self._page.note_changed()
         return to(f"/changes?done={done}")
 
     def open(self, request: Request) -> Response:

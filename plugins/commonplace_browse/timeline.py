@@ -59,6 +59,7 @@ class Timeline:
     """What happened on which day. Raises as the journal and the list of notes do."""
 
     def __init__(self, memory: Memory, library: Library) -> None:
+        self._clock = memory.clock
         self._zone = _zone(memory.settings.search.query.time_zone or "")
         self.notice = ""
         try:
@@ -69,7 +70,7 @@ class Timeline:
 
     def today(self) -> str:
         """The day of now, in the time zone of the settings."""
-        return datetime.now(self._zone).date().isoformat()
+        return datetime.fromtimestamp(self._clock(), self._zone).date().isoformat()
 
     def day_of(self, receipt: Receipt) -> str:
         """The day of a change."""

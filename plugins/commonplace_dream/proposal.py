@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from contextlib import suppress
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from commonplace.plugin import (
     CallerError,
     CommonplaceError,
     NamedTuple,
+    NoteNotFoundError,
     decode,
     facts,
     lowest,
@@ -58,8 +60,8 @@ def dream(
     """What the daily logs of ``memory`` hold that is worth keeping; nothing is written.
 
     ``wording`` may reword a line (such as a model's call); what adds a word or a number to the
-    line is not taken. Raises ``OSError`` where the recalls cannot be read, and what
-    ``Memory.get`` raises for ``MEMORY.md``.
+    line is not taken. Raises :class:`~commonplace.plugin.UnavailableError` where the recalls or
+    ``MEMORY.md`` cannot be read.
     """
     writer = memory.writer(origin="owner", who=WHO)
     settings = memory.settings
@@ -73,7 +75,8 @@ def dream(
         if day and recalls:
             logs += facts(ref.path, _text(memory, ref.path), day)
         elif ref.path == writer.entry_path:
-            kept = facts(ref.path, _text(memory, ref.path))
+            with suppress(NoteNotFoundError):  # deleted since it was listed
+                kept = facts(ref.path, memory.get(ref.path).text)
 
     def trusted(line: NoteLine) -> bool:
         cited = _text(memory, line.citation)

@@ -12,7 +12,7 @@ from commonplace.plugin import (
     UsageError,
     counted,
     positive_int,
-    write_whole,
+    write_output,
 )
 
 if TYPE_CHECKING:
@@ -109,7 +109,6 @@ class EvalCommand:
         if args.make:
             _make(args.path, args.make, context)
             return 0
-        from commonplace_evaluation.outputs import write_output
         from commonplace_evaluation.running import run_sets
         from commonplace_evaluation.sets import find_sets
         from commonplace_evaluation.table import as_json, as_lines
@@ -154,7 +153,7 @@ def _keep(sets: list[EvalSet], outcomes: list[Outcome], context: Context) -> Non
             continue
         try:
             History(context.env, evalset.workspace).keep(outcome)
-        except OSError as error:
+        except CommonplaceError as error:
             context.note(f"{evalset.title}: not kept for eval --history: {error}")
 
 
@@ -206,10 +205,10 @@ def _check_outputs(args: Namespace) -> None:
             hint="leave out --compare, and choose the configuration with --config",
         )
     if args.out:
-        from commonplace_evaluation.outputs import check_output
+        from commonplace_evaluation.outputs import check_beside
         from commonplace_evaluation.running import is_result_line
 
-        check_output(args.out, "results", is_result_line)
+        check_beside(args.out, "results", is_result_line)
     if args.html:
         from commonplace_evaluation.report import check_report
 
@@ -245,7 +244,7 @@ def _make(path: str, most: int, context: Context) -> None:
     folder = os.path.dirname(os.path.abspath(path))
     if not os.path.isdir(folder):
         context.note(f"made the folder {folder}")
-    write_whole(os.path.abspath(path), as_jsonl(drafts))
+    write_output(os.path.abspath(path), as_jsonl(drafts))
     context.note(_SMOKE_TEST)
     facts = {"path": path, "queries": len(drafts), "notes": len(texts)}
     drafted = counted(len(drafts), "query", "queries")

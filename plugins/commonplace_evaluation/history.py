@@ -13,7 +13,14 @@ from datetime import datetime
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
-from commonplace.plugin import NamedTuple, columns, counted, state_dir, write_whole
+from commonplace.plugin import (
+    NamedTuple,
+    UnavailableError,
+    columns,
+    counted,
+    state_dir,
+    write_output,
+)
 from commonplace_evaluation.measures import METRICS, average
 
 if TYPE_CHECKING:
@@ -79,7 +86,10 @@ class History:
         self._clock = clock
 
     def keep(self, outcome: Outcome) -> None:
-        """Write a report of ``outcome``, and delete the oldest. Raises ``OSError``."""
+        """Write a report of ``outcome``, and delete the oldest.
+
+        Raises :class:`~commonplace.errors.UnavailableError` where it cannot be written.
+        """
         now = self._clock()
         means = average([one.measures for one in outcome.scores])
         report = Report(
@@ -93,13 +103,16 @@ class History:
             measures={name: means[name] for name in METRICS},
         )
         name = f"{round(now * 1000):013d}-{os.getpid()}.json"
-        write_whole(os.path.join(self._folder, name), json.dumps(report._asdict()) + "\n")
+        write_output(os.path.join(self._folder, name), json.dumps(report._asdict()) + "\n")
         for old in self._names()[:-KEPT]:
             with suppress(OSError):
                 os.unlink(os.path.join(self._folder, old))
 
     def read(self) -> tuple[list[Report], int]:
-        """The reports, the oldest first, and how many could not be read."""
+        """The reports, the oldest first, and how many could not be read.
+
+        Raises :class:`~commonplace.errors.UnavailableError` where they cannot be listed.
+        """
         reports, unreadable = [], 0
         for name in self._names():
             try:
@@ -116,6 +129,11 @@ class History:
             return sorted(name for name in os.listdir(self._folder) if name.endswith(".json"))
         except FileNotFoundError:
             return []
+        except OSError as error:
+            raise UnavailableError(
+                f"{self._folder} cannot be listed: {error.strerror or error}",
+                hint="check its rights: evaluations are kept there",
+            ) from error
 
 
 def queries_digest(queries: Iterable[EvalQuery]) -> str:

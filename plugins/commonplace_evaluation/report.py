@@ -9,10 +9,11 @@ from commonplace.plugin import (
     NamedTuple,
     PluginUnavailableError,
     how_to_install,
+    write_output,
 )
 from commonplace_evaluation.comparing import CONFIDENCE, RANKED_BY, pairs_of, worst
 from commonplace_evaluation.measures import average
-from commonplace_evaluation.outputs import check_output, write_output
+from commonplace_evaluation.outputs import check_beside
 from commonplace_evaluation.table import (
     comparison_rows,
     difference_table,
@@ -60,7 +61,7 @@ def check_report(path: str) -> None:
     Raises :class:`~commonplace.errors.CallerError` without its folder or for a file that is no
     report, and :class:`~commonplace.errors.PluginUnavailableError` without what makes reports.
     """
-    check_output(path, "the report", lambda first: first.startswith(b"<!doctype html>"))
+    check_beside(path, "the report", lambda first: first.startswith(b"<!doctype html>"))
     from importlib.util import find_spec
 
     for name in ("jinja2", "pygal"):
@@ -72,7 +73,10 @@ def check_report(path: str) -> None:
 
 
 def write_report(path: str, title: str, sections: Sequence[Section]) -> None:
-    """Write the report to ``path``. Raises ``OSError``; a report that is there is replaced."""
+    """Write the report to ``path``; a report that is there is replaced.
+
+    Raises :class:`~commonplace.errors.UnavailableError` where it cannot be written.
+    """
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     templates = Environment(

@@ -91,11 +91,17 @@ def _read_set(path: str, name: str, part: str) -> EvalSet:
 def read_queries(path: str) -> tuple[EvalQuery, ...]:
     """The queries of a file, in order.
 
-    Raises :class:`~commonplace.errors.CallerError` if there is none, or a line is malformed.
+    Raises :class:`~commonplace.errors.CallerError` if there is none, or it cannot be read.
     """
+    try:
+        lines = utf8_text(path).split("\n")
+    except OSError as error:
+        raise CallerError(
+            f"{path} cannot be read: {error.strerror or error}", hint=_LINE
+        ) from error
     queries = []
     line_of: dict[str, int] = {}
-    for number, line in enumerate(utf8_text(path).split("\n"), 1):
+    for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
@@ -118,7 +124,7 @@ def read_queries(path: str) -> tuple[EvalQuery, ...]:
 def utf8_text(path: str) -> str:
     """The text of a file in UTF-8, without the byte order mark that some editors write.
 
-    Raises :class:`~commonplace.errors.CallerError` for another encoding.
+    Raises :class:`~commonplace.errors.CallerError` for another encoding, and ``OSError``.
     """
     with open(path, "rb") as file:
         data = file.read()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from commonplace.plugin import columns
+from commonplace.plugin import cited, columns
 from commonplace_evaluation.comparing import (
     CONFIDENCE,
     RANKED_BY,
@@ -251,8 +251,8 @@ def result_lines(label: str, scored: Scored) -> Iterator[str]:
 
 
 def position(span: Span) -> str:
-    """``path:3-9``."""
-    return _plain(f"{span.path}:{span.start_line}-{span.end_line}")
+    """``path#L3-L9``."""
+    return _plain(cited(span.path, span.start_line, span.end_line))
 
 
 def _plain(text: str) -> str:

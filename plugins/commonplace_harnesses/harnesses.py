@@ -36,7 +36,7 @@ class Setup(NamedTuple):
         return self.folder if self.scope == "project" else self.below("~")
 
     def below(self, path: str) -> str:
-        """``path``, which begins with ``~``, in the user's home."""
+        """``path`` with a leading ``~`` replaced by the user's home."""
         return expand_user(path, self.env)
 
     @property
@@ -171,8 +171,10 @@ def _vscode(setup: Setup) -> tuple[Target, ...]:
 
 
 def _openclaw(setup: Setup) -> tuple[Target, ...]:
-    folder = setup.env.get("OPENCLAW_STATE_DIR", "") or setup.below("~/.openclaw")
-    path = setup.env.get("OPENCLAW_CONFIG_PATH", "") or os.path.join(folder, "openclaw.json")
+    # OpenClaw itself, and what commonplace reads of it, take a leading ~ of these for the home.
+    folder = setup.below(setup.env.get("OPENCLAW_STATE_DIR", "").strip() or "~/.openclaw")
+    named = setup.below(setup.env.get("OPENCLAW_CONFIG_PATH", "").strip())
+    path = named or os.path.join(folder, "openclaw.json")
     keys = ("mcp", "servers", setup.name)
     return (Target((path,), JsonServer(keys, setup.server, strict=False)),)
 

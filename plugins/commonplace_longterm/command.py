@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any, cast
 from commonplace.plugin import (
     CallerError,
     UsageError,
+    check_output,
     columns,
     counted,
     positive_int,
-    write_whole,
+    write_output,
 )
 from commonplace_longterm.entries import CATEGORIES
-from commonplace_longterm.markdown import read, written
+from commonplace_longterm.markdown import TITLE, read, written
 from commonplace_longterm.original import originals
 from commonplace_longterm.settings import ID
 
@@ -151,6 +152,8 @@ def _stats(tools: LongTermTools, args: Namespace, context: Context) -> int:
 
 
 def _export(tools: LongTermTools, args: Namespace, context: Context) -> int:
+    if args.value not in {None, "-"}:  # another file, such as MEMORY.md itself, is not replaced
+        check_output(args.value, "memories", lambda first: first.startswith(TITLE.encode()))
     entries = tools.store.entries()
     text = written(entries, tools.agent)
     if args.value in {None, "-"}:
@@ -159,10 +162,7 @@ def _export(tools: LongTermTools, args: Namespace, context: Context) -> int:
         else:
             context.out.write(text)
         return 0
-    try:
-        write_whole(os.path.abspath(args.value), text)
-    except OSError as error:
-        raise CallerError(f"{args.value} cannot be written: {error.strerror or error}") from error
+    write_output(args.value, text)
     if context.json:
         context.emit({"agent": tools.agent, "file": args.value, "entries": len(entries)})
     else:
@@ -223,6 +223,8 @@ def _text(file: str) -> str:
     """A file's text; raises ``CallerError`` where it cannot be read whole."""
     try:
         if file == "-":
+            if sys.stdin is None:
+                raise CallerError("standard input is closed", hint="name a file")
             data = sys.stdin.buffer.read(_MOST_BYTES + 1)
         else:
             with open(file, "rb") as stream:

@@ -33,6 +33,7 @@ from commonplace_longterm.entries import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+TITLE = "# Long-term memory of"
 _COMMENT = re.compile(r"<!-- ltm ((?:\w+=\S+ )+)-->")
 _HEADING = re.compile(r"## +(\S+) *")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -45,7 +46,7 @@ _NONE: Mapping[str, Entry] = MappingProxyType({})
 def written(entries: Iterable[Entry], agent: str) -> str:
     """The memories as a Markdown file; equal memories give equal files."""
     ordered = sorted(entries, key=lambda e: (CATEGORIES.index(e.category), e.created, e.id))
-    lines = [f"# Long-term memory of {' '.join(agent.split())}"]
+    lines = [f"{TITLE} {' '.join(agent.split())}"]
     heading = ""
     for entry in ordered:
         if entry.category != heading:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _TABLE = "memories"
+_LATEST = 253_402_300_799_999  # milliseconds; the end of the calendar
 _EVERY = 2**31 - 1
 
 
@@ -72,7 +73,7 @@ def _entry(row: Mapping[str, Any]) -> Entry | None:
             category=row["category"] if row.get("category") in CATEGORIES else "other",
             # Kept as a float of 32 bits there: 0.7 comes back as 0.699999988.
             importance=round(min(1.0, max(0.0, number)), 6),
-            created=max(0, int(row.get("createdAt") or 0)),
+            created=min(_LATEST, max(0, int(row.get("createdAt") or 0))),
             origin="session",
         )
     except (CallerError, ValueError, OverflowError):

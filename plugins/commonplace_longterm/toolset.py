@@ -189,7 +189,10 @@ class LongTermTools:
             created = 0
             begin = self._cursor.start(session_key, messages)
             for number, message in enumerate(messages[begin:], begin + 1):
-                created += sum(self._captured(text) for text in user_texts(message))
+                for text in user_texts(message):
+                    if created >= _MOST_CAPTURED:  # the message is read again with the next turn
+                        return created
+                    created += self._captured(text)
                 # Only now: what cannot be stored just now is read again with the next turn.
                 if number == len(messages) or created:
                     self._cursor.move(session_key, messages, number)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import signal
+from functools import partial
 from typing import TYPE_CHECKING
 
 from commonplace import Memory
-from commonplace.plugin import UsageError
+from commonplace.plugin import UsageError, serve_until_signal
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -79,22 +79,13 @@ class McpCommand:
             session_key=args.session_key,
             suggesting=context.suggesting,
         )
-        numbers = (signal.SIGTERM, signal.SIGINT, getattr(signal, "SIGHUP", None))
-        before = {number: signal.signal(number, _end) for number in numbers if number is not None}
         log, written = logging.getLogger("commonplace"), logging.StreamHandler()
         log.addHandler(written)  # clients keep what a server writes to standard error
+        serve = _serve_stdio if args.http is None else partial(_serve_http, args, context)
         try:
-            if args.http is None:
-                _serve_stdio(surface)
-            else:
-                _serve_http(surface, args, context)
-        except _Ended:
-            pass
+            serve_until_signal(lambda: serve(surface), surface.close)
         finally:
-            surface.close()
             log.removeHandler(written)
-            for number, handler in before.items():
-                signal.signal(number, handler)
         return 0
 
 
@@ -104,7 +95,7 @@ def _serve_stdio(surface: Surface) -> None:
     StdioServer(surface, *standard_streams()).serve()
 
 
-def _serve_http(surface: Surface, args: Namespace, context: Context) -> None:
+def _serve_http(args: Namespace, context: Context, surface: Surface) -> None:
     host, colon, port = args.http.rpartition(":")
     way = "--http 127.0.0.1:8000"
     if not (colon and port.isdecimal()):
@@ -119,15 +110,6 @@ def _serve_http(surface: Surface, args: Namespace, context: Context) -> None:
     token = context.env.get("COMMONPLACE_MCP_TOKEN", "")
     host = host.strip("[]") or "127.0.0.1"
     serve(surface, host, int(port), token=token, names=args.allow_host, ready=ready)
-
-
-class _Ended(BaseException):
-    """A signal asked the server to end."""
-
-
-def _end(number: int, _frame: object) -> None:
-    signal.signal(number, signal.SIG_IGN)
-    raise _Ended
 
 
 def _open(context: Context, agent: str, on_sync: SyncListener, *, watch: bool) -> Memory:

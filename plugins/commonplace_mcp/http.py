@@ -9,6 +9,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from commonplace import CallerError, PluginUnavailableError, __version__
@@ -19,12 +22,16 @@ from commonplace_mcp.surface import MissingCapabilityError, RefusedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from concurrent.futures import Executor
 
     from commonplace_mcp.surface import Surface
 
 PATH = "/mcp"
 LEAST_TOKEN = 16
 """Characters of a token; shorter ones can be guessed."""
+
+SECONDS_TO_FINISH = 5
+"""For requests that are running when a signal comes."""
 
 _LOGGERS = "mcp.server.streamable_http", "uvicorn.error"
 """What logs failed requests: of the older era of the protocol, and of the newer one."""
@@ -80,17 +87,24 @@ def serve(
             for end in ("", ":*")
         ],
     )
-    app: Any = sdk_server(surface).streamable_http_app(
+    threads = ThreadPoolExecutor(thread_name_prefix="commonplace-mcp")
+    app: Any = sdk_server(surface, threads).streamable_http_app(
         streamable_http_path=PATH, transport_security=security, host=host
     )
     config = uvicorn.Config(
-        _with_token(app, token) if token else app, log_level="warning", lifespan="on"
+        _with_token(app, token) if token else app,
+        log_level="warning",
+        lifespan="on",
+        timeout_graceful_shutdown=SECONDS_TO_FINISH,
     )
     for name in _LOGGERS:
         logging.getLogger(name).addFilter(_is_worth_logging)
     ready(f"http://{shown_host(host)}:{number}{PATH}")
     with listening:
-        asyncio.run(uvicorn.Server(config).serve(sockets=[listening]))
+        try:
+            asyncio.run(uvicorn.Server(config).serve(sockets=[listening]))
+        finally:  # a call that still runs, such as one that builds the index, is not waited for
+            threads.shutdown(wait=False, cancel_futures=True)
 
 
 def _is_worth_logging(record: logging.LogRecord) -> bool:
@@ -101,8 +115,11 @@ def _is_worth_logging(record: logging.LogRecord) -> bool:
     return not isinstance(error, ClientDisconnect)
 
 
-def sdk_server(surface: Surface) -> Any:
-    """The SDK's server with the handlers of ``surface``; each call runs in a thread."""
+def sdk_server(surface: Surface, threads: Executor | None = None) -> Any:
+    """The SDK's server with the handlers of ``surface``; each call runs in one of ``threads``.
+
+    Without ``threads`` these are asyncio's own, all of which ``asyncio.run`` waits for at its end.
+    """
     import mcp_types as types
     from mcp.server.lowlevel import Server
     from mcp.shared.exceptions import MCPError
@@ -110,8 +127,9 @@ def sdk_server(surface: Surface) -> Any:
     asking = Asking(surface)
 
     async def run(call: Callable[..., Any], *arguments: object) -> Any:
+        work = partial(copy_context().run, call, *arguments)
         try:
-            return await asyncio.to_thread(call, *arguments)
+            return await asyncio.get_running_loop().run_in_executor(threads, work)
         except RefusedError as error:
             missing = isinstance(error, MissingCapabilityError)
             code = MISSING_CAPABILITY if missing else types.INVALID_PARAMS

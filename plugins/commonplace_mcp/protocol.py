@@ -17,6 +17,7 @@ from commonplace_mcp.surface import MissingCapabilityError, RefusedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
+    from typing import TypeGuard
 
     from commonplace import ProgressCallback
     from commonplace_mcp.surface import Json, Surface
@@ -37,16 +38,8 @@ _PREFIX = "io.modelcontextprotocol/"
 _SERVER = {"name": "commonplace", "title": "commonplace memory", "version": __version__}
 _QUICK = frozenset({"server/discover", "initialize", "ping", "subscriptions/listen"})
 _SECONDS_CACHED = {"tools/list": 60, "prompts/list": 60}
-_CACHED = frozenset(
-    {
-        "server/discover",
-        "tools/list",
-        "prompts/list",
-        "resources/list",
-        "resources/templates/list",
-        "resources/read",
-    }
-)
+_READ = ("resources/list", "resources/templates/list", "resources/read")
+_CACHED = frozenset({"server/discover", *_SECONDS_CACHED, *_READ})
 
 MOST_SUBSCRIPTIONS = 1_000
 """Notes that one client may be subscribed to at a time, and streams that it may listen on."""
@@ -99,6 +92,11 @@ def error_message(id_: object, error: ProtocolError) -> Json:
     return {"jsonrpc": "2.0", "id": id_, "error": facts}
 
 
+def is_id(value: object) -> TypeGuard[str | int]:
+    """Whether ``value`` can be the id of a request. ``True`` is none, though it equals 1."""
+    return isinstance(value, str | int) and not isinstance(value, bool)
+
+
 def request_id(message: Json) -> str | int | None:
     """The id of a request; ``None`` for a notification or a response.
 
@@ -110,7 +108,7 @@ def request_id(message: Json) -> str | int | None:
     if "method" not in message or "id" not in message:
         return None
     id_ = message["id"]
-    if isinstance(id_, bool) or not isinstance(id_, str | int):
+    if not is_id(id_):
         raise ProtocolError(INVALID_REQUEST, "Invalid request: the id is no string or number")
     if not isinstance(message["method"], str):
         raise ProtocolError(INVALID_REQUEST, "Invalid request: the method is no string")
@@ -183,12 +181,11 @@ class Connection:
             result = _modern(method, result)
         return {"jsonrpc": "2.0", "id": id_, "result": result}
 
-    def cancelled(self, id_: object) -> None:
+    def cancelled(self, id_: str | int) -> None:
         """The client cancelled request ``id_``; ends a subscription."""
-        if isinstance(id_, str | int):
-            with self._looking:
-                self._listening.pop(id_, None)
-                self._forget_unwanted()
+        with self._looking:
+            self._listening.pop(id_, None)
+            self._forget_unwanted()
 
     def synced(self, changed_index: bool) -> None:  # noqa: FBT001 - its one argument
         """Notify the client of what it asked for, after a sync or a search, which may sync, too.
@@ -221,7 +218,7 @@ class Connection:
         """Where a request wants its progress reported; ``None`` where it does not."""
         meta = params.get("_meta")
         token = meta.get("progressToken") if isinstance(meta, dict) else None
-        if isinstance(token, bool) or not isinstance(token, str | int):
+        if not is_id(token):
             return None
         steps = iter(range(1, 1 << 62))
 
@@ -351,9 +348,8 @@ class Connection:
         if wanted.get("resourcesListChanged") is True:
             honoured["resourcesListChanged"] = True
         uris = wanted.get("resourceSubscriptions")
-        known: list[str] = []
-        if isinstance(uris, list):
-            known = list(dict.fromkeys(uri for uri in uris if isinstance(uri, str)))
+        listed = uris if isinstance(uris, list) else ()
+        known = list(dict.fromkeys(uri for uri in listed if isinstance(uri, str)))
         if known:
             honoured["resourceSubscriptions"] = known
             self._surface.watch()

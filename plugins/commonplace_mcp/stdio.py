@@ -18,6 +18,7 @@ from functools import partial
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from commonplace.plugin import CallerError
 from commonplace_mcp.protocol import (
     INTERNAL_ERROR,
     INVALID_REQUEST,
@@ -25,6 +26,7 @@ from commonplace_mcp.protocol import (
     ProtocolError,
     checked,
     error_message,
+    is_id,
     parse,
     parse_batch,
     request_id,
@@ -170,8 +172,8 @@ class StdioServer:
         params = message.get("params")
         if message.get("method") == "notifications/cancelled" and isinstance(params, dict):
             cancelled = params.get("requestId")
-            self.connection.cancelled(cancelled)
-            if isinstance(cancelled, str | int):
+            if is_id(cancelled):
+                self.connection.cancelled(cancelled)
                 with self._state:
                     self._running.discard(cancelled)
 
@@ -185,19 +187,28 @@ class StdioServer:
             if len(self._threads) >= min(self._unfinished, THREADS):
                 return
             thread = threading.Thread(target=self._work, name="commonplace-mcp", daemon=True)
-            self._threads.append(thread)
-        thread.start()
+            with suppress(RuntimeError):  # the system has no thread left: those that are there do
+                thread.start()
+                self._threads.append(thread)
+            alone = not self._threads
+        if alone and (work := self._requests.get()) is not None:
+            self._do(work)
 
     def _work(self) -> None:
         while (work := self._requests.get()) is not None:
-            self._room.release()
-            try:
-                work()
-            except BaseException as error:  # noqa: BLE001 - it must not end the thread
-                _report(error, "an answer")
-            finally:
-                with self._state:
-                    self._unfinished -= 1
+            self._do(work)
+
+    def _do(self, work: Callable[[], None]) -> None:
+        self._room.release()
+        try:
+            work()
+        except BaseException as error:  # it must not end the thread
+            if _is_signal(error):
+                raise
+            _report(error, "an answer")
+        finally:
+            with self._state:
+                self._unfinished -= 1
 
     def _answer(self, message: Json) -> None:
         if (answer := self._answer_to(message)) is not None:
@@ -211,9 +222,8 @@ class StdioServer:
         try:
             answer = self.connection.answer(message)
         except BaseException as error:  # one request must not end the server, nor its thread
-            on_main = threading.current_thread() is threading.main_thread()
-            if on_main and not isinstance(error, Exception):
-                raise  # a signal: these reach no other thread
+            if _is_signal(error):
+                raise
             _report(error, message["method"])
             answer = error_message(id_, ProtocolError(INTERNAL_ERROR, "Internal error"))
         if answer is None:
@@ -236,6 +246,12 @@ class StdioServer:
                 self._writer.flush()
             except (OSError, ValueError):  # the client closed its end
                 self._gone = True
+
+
+def _is_signal(error: BaseException) -> bool:
+    """Whether a signal may have raised it: these reach the main thread alone."""
+    on_main = threading.current_thread() is threading.main_thread()
+    return on_main and not isinstance(error, Exception)
 
 
 def _report(error: BaseException, where: object) -> None:
@@ -264,23 +280,29 @@ def _id_of_long(start: bytes, end: bytes) -> str | int | None:
         id_ = json.loads(plain[b"id"]) if b"method" in plain else None
     except (KeyError, ValueError):
         return None
-    return id_ if isinstance(id_, str | int) and not isinstance(id_, bool) else None
+    return id_ if is_id(id_) else None
 
 
 def _refusal(message: object, error: ProtocolError) -> Json:
     id_ = message.get("id") if isinstance(message, dict) else None
-    known = isinstance(id_, str | int) and not isinstance(id_, bool)
-    return error_message(id_ if known else None, error)
+    return error_message(id_ if is_id(id_) else None, error)
 
 
 def standard_streams() -> tuple[Any, Any]:
     """The client's streams; from here on ``print`` and children write to standard error.
 
-    Anything else on standard output would be taken for a message.
+    Anything else on standard output would be taken for a message. Raises
+    :class:`~commonplace.errors.CallerError` where one of them is closed.
     """
     # Open until the process ends: closing waits for a thread that writes to a stuck client.
-    reader = os.fdopen(os.dup(0), "rb", closefd=False)
-    writer = os.fdopen(os.dup(1), "wb", closefd=False)
+    try:
+        reader = os.fdopen(os.dup(0), "rb", closefd=False)
+        writer = os.fdopen(os.dup(1), "wb", closefd=False)
+    except OSError as error:
+        raise CallerError(
+            f"standard input or output is closed ({error.strerror or error}): a client opens both",
+            hint="commonplace install --help connects one; --http serves without",
+        ) from error
     nowhere = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nowhere, 0)
     os.close(nowhere)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Literal
 
-    from commonplace.plugin import ArmScore, Candidate, RankContext
+    from commonplace.plugin import ArmScore, Candidate, ChunkId, RankContext
 
 
 BM25_HALF = 8.0
@@ -240,6 +240,7 @@ def _whole(hit: Candidate, ranker: str, note: str, *, compat: bool = False) -> C
 _DAY = 86_400.0
 
 _NOW_HALF_LIFE = 365.0
+_SERIES = 0.75
 _ALMOST_1 = 1 - 1e-15
 
 
@@ -254,8 +255,10 @@ class Recency:
 
     Where the query asks for what holds now, age counts for more: the factor is one of the score
     itself, and the same with ``now`` for the weight and a year for the half-life a second one. It
-    tells the notes of an archive of years apart, the first those of a month. Where it asks for what
-    was first, the age counts from the oldest hit on: the newer lose.
+    tells the notes of an archive of years apart, the first those of a month. Where it asks for the
+    present ("current"), the newest of several notes about the same (``series.py``) loses nothing,
+    the others by the order of their days, too, the oldest 3/4 x ``now``. Where it asks for what was
+    first, the age counts from the oldest hit on: the newer lose.
     """
 
     id = "recency"
@@ -266,6 +269,7 @@ class Recency:
         if not (0 <= weight <= 1 and 0 <= now <= 1) or half_life_days <= 0:
             raise ValueError("a weight is 0 to 1, and a half-life more than 0 days")
         self._usual, self._present = (weight, half_life_days), (now, _NOW_HALF_LIFE)
+        self._series = _SERIES * now
         # The day, and what a chunk of each other day gets on it.
         self._known: tuple[int, dict[str | None, _Prior]] = (-1, {})
 
@@ -288,15 +292,25 @@ class Recency:
         if known_on != today:
             priors = {None: _Prior(1.0, 1.0, "no date")}
             self._known = today, priors
+        ages: dict[ChunkId, float] = {}
+        if present and self._series and query.keyword.timed:
+            from commonplace_ranking.series import ages_in_series, asks_for_a_state
+
+            ages = ages_in_series(hits) if asks_for_a_state(query) else {}
         aged = []
         for hit in hits:
             day = hit.chunk.day
             if (prior := priors.get(day)) is None:
                 prior = priors[day] = self._prior(day or "", today)
-            note = prior.note
-            if present and day:
-                score = hit.score * prior.usual * prior.now
+            note, age = prior.note, ages.get(hit.chunk.id)
+            if age == 0:  # it holds, however old it is
+                score, note = hit.score, "no prior: the newest of those about the same"
+            elif present and day:
+                place = 1 - self._series * (age or 0.0)
+                score = hit.score * prior.usual * prior.now * place
                 note += f", x {prior.now:.3f} as the query asks for now"
+                if age:
+                    note += f", x {place:.3f} by its day among those about the same"
             else:
                 score, squeeze_note = _lowered(hit.score, prior.usual, squeezed=squeezed)
                 note += squeeze_note

@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING
 
 from commonplace import Archived, archive_session
 from commonplace.plugin import CallerError
-from commonplace_sessions.finding import began_at, last_messages, session_id_of
+from commonplace_sessions.finding import (
+    began_at,
+    last_messages,
+    session_id_of,
+    why_unreadable,
+)
 from commonplace_sessions.folder import is_archived
 
 if TYPE_CHECKING:
@@ -54,11 +59,14 @@ def archive_transcript(  # noqa: PLR0913 - all but two by keyword
     own = session_id_of(os.path.basename(path))
     if session_id and own != session_id:
         return Archived(path="", reason=f"the transcript is of the session {own}")
-    done = Archived(path="", reason="there is no transcript")
+    reason = "there is no transcript"
     for file in (path, *_copies(path, own)):
         try:
             messages = last_messages(file, program, _SPARE * (most or 15))
-        except (OSError, CallerError):
+        except FileNotFoundError:
+            continue
+        except (OSError, CallerError) as error:
+            reason = f"the transcript cannot be read: {why_unreadable(error)}"
             continue
         done = archive_session(
             memory,
@@ -72,8 +80,9 @@ def archive_transcript(  # noqa: PLR0913 - all but two by keyword
             began=began_at(file, program),
         )
         if done.path:
-            break
-    return done
+            return done
+        reason = done.reason
+    return Archived(path="", reason=reason)
 
 
 def _copies(path: str, session_id: str) -> list[str]:

@@ -9,7 +9,9 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from commonplace.plugin import (
+    CallerError,
     CommonplaceError,
+    PathNotAllowedError,
     PluginUnavailableError,
     SourceContext,
     UsageError,
@@ -23,6 +25,7 @@ from commonplace_sessions.finding import (
     newest,
     sessions,
     wanted_session,
+    why_unreadable,
 )
 from commonplace_sessions.folder import WANTED, folder_of
 from commonplace_sessions.transcript import masked
@@ -126,7 +129,8 @@ def known_folders(settings: Settings) -> Iterator[tuple[str, Folder]]:
 
 def _list(args: Namespace, context: Context) -> int:
     with context.open_memory() as memory:
-        found = sessions(known_folders(memory.settings))
+        found, failures = sessions(known_folders(memory.settings))
+    context.notes(failures)
     shown = newest(found, args.last or _LISTED)
     titles = [first_message(one.location, one.program) for one, _ in shown]
     if context.json:
@@ -155,7 +159,7 @@ def _list(args: Namespace, context: Context) -> int:
         context.line(f"{line}  {text[:_TITLE]}{'…' if len(text) > _TITLE else ''}".rstrip())
     if len(found) > len(shown):
         context.note(f"{len(found) - len(shown)} more: --last N shows more")
-    elif not found:
+    elif not found and not failures:
         context.note("no conversations: OpenClaw, Claude Code and Codex keep none on this machine")
     return 0
 
@@ -166,8 +170,9 @@ def _minute(at: float) -> str:
 
 def _show(args: Namespace, context: Context) -> int:
     with context.open_memory() as memory:
-        found = sessions(known_folders(memory.settings))
-        session = wanted_session(args.session, found)
+        found, failures = sessions(known_folders(memory.settings))
+    context.notes(failures)
+    session = wanted_session(args.session, found)
     others = [one.path for one in found if one.id == session.id and one.path != session.path]
     if others and args.session not in (session.path, session.location):
         context.note(f"this is {session.path}; of the same id there is also {', '.join(others)}")
@@ -192,7 +197,9 @@ def _archive(args: Namespace, context: Context) -> int:
     from commonplace_sessions.archive import archive_transcript
 
     with context.open_memory() as memory:
-        session = wanted_session(args.session, sessions(known_folders(memory.settings)))
+        found, failures = sessions(known_folders(memory.settings))
+        context.notes(failures)
+        session = wanted_session(args.session, found)
         done = archive_transcript(
             memory,
             session.location,
@@ -205,7 +212,7 @@ def _archive(args: Namespace, context: Context) -> int:
     if done.path and not context.json:
         context.line(done.path)
     _report(done, context)
-    return 0
+    return 0 if done.path else 1
 
 
 def _archive_hook(args: Namespace, context: Context) -> int:
@@ -271,7 +278,5 @@ def _event(text: bytes) -> Mapping[str, Any]:
 def _read(session: Session) -> tuple[Any, str]:
     try:
         return messages_in(session.location, session.program)
-    except OSError as error:
-        raise CommonplaceError(
-            f"{session.path} cannot be read: {error.strerror or error}"
-        ) from error
+    except (OSError, PathNotAllowedError) as error:
+        raise CallerError(f"{session.path} cannot be read: {why_unreadable(error)}") from error

@@ -8,7 +8,13 @@ from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from commonplace.plugin import CallerError, NoteNotFoundError, file_stamp, open_below
+from commonplace.plugin import (
+    CallerError,
+    NoteNotFoundError,
+    PathNotAllowedError,
+    file_stamp,
+    open_below,
+)
 from commonplace_sessions.folder import WANTED, is_archived, scan_folder
 from commonplace_sessions.readers import READERS
 from commonplace_sessions.transcript import Lines, pieces_of, records
@@ -58,18 +64,23 @@ def session_id_of(name: str) -> str:
     return stem.partition("-topic-")[0]
 
 
-def sessions(folders: Iterable[tuple[str, Folder]]) -> list[Session]:
-    """The transcripts in the ``folders`` of programs, the newest first."""
-    found = []
+def sessions(folders: Iterable[tuple[str, Folder]]) -> tuple[list[Session], list[str]]:
+    """The transcripts in the ``folders`` of programs, the newest first, and why some are missing.
+
+    A folder that is not there is no failure, unless it is configured.
+    """
+    found, failures = [], []
     for program, folder in folders:
-        for ref in scan_folder(folder, program, WANTED[program]).documents:
+        report = scan_folder(folder, program, WANTED[program])
+        failures += [failure.reason for failure in report.failed_roots]
+        for ref in report.documents:
             name = ref.path.rpartition("/")[2]
             file = file_stamp(ref.stamp)
             size, changed = (file.size, file.mtime_ns / 1e9) if file is not None else (0, 0.0)
             found.append(
                 Session(session_id_of(name), program, ref.path, ref.location, changed, size)
             )
-    return sorted(found, key=lambda one: (-one.changed, one.path))
+    return sorted(found, key=lambda one: (-one.changed, one.path)), failures
 
 
 def wanted_session(given: str, known: Iterable[Session]) -> Session:
@@ -117,6 +128,13 @@ def messages_in(location: str, program: str = "") -> tuple[list[Message], str]:
         if found:
             return found, id_
     return [], program
+
+
+def why_unreadable(error: Exception) -> str:
+    """Why the file of a transcript cannot be read, from what :func:`messages_in` raised."""
+    if isinstance(error, PathNotAllowedError):
+        return "it is a link, or no plain file"
+    return getattr(error, "strerror", "") or str(error)
 
 
 def last_messages(location: str, program: str, most: int) -> list[Message]:

@@ -22,7 +22,11 @@ _ARCHIVED = re.compile(
 _BACKUP = ".bak."
 # Copies of a transcript at its compaction, and files of other records.
 _OTHERS = re.compile(r"\.checkpoint\.[0-9a-f-]{36}\.jsonl\Z|\.trajectory\.jsonl\Z", re.IGNORECASE)
-_HOMES = {"claude-code": (".claude", "projects"), "codex": (".codex", "sessions")}
+_HOMES = {
+    "claude-code": ("CLAUDE_CONFIG_DIR", ".claude", "projects"),
+    "codex": ("CODEX_HOME", ".codex", "sessions"),
+}
+"""The variable that moves the folder of a program, its name in the home, and what is below it."""
 _FIRST_DAY = 719_163  # of the epoch, in the calendar of ``date``
 _MILLISECONDS_PER_DAY = 86_400_000
 _DAY = re.compile(r"(?:rollout-)?(\d{4}-\d{2}-\d{2})(?!\d)", re.ASCII)
@@ -56,7 +60,9 @@ def folder_of(id_: str, context: SourceContext) -> Folder:
     if root is not None:
         return Folder(os.path.abspath(root), named=True, deep=deep)
     if deep:
-        return Folder(os.path.join(os.path.expanduser("~"), *_HOMES[id_]), deep=True)
+        variable, usual, below = _HOMES[id_]
+        own = os.environ.get(variable, "") or os.path.join(os.path.expanduser("~"), usual)
+        return Folder(os.path.abspath(os.path.join(own, below)), deep=True)
     if not context.state_dirs:
         return Folder(context.workspace, ("sessions",))
     agent = context.agent

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from commonplace.plugin import (
     CommonplaceError,
-    UnavailableError,
     UsageError,
     counted,
     explained,
@@ -71,20 +70,12 @@ class WhyCommand:
         with context.open_memory() as memory:
             if not memory.settings.recalls.trace:
                 context.note(_OFF)
-            try:
-                if citations := citations_in(memory, args.words):
-                    _passages(memory, citations, args.last, context)
-                elif about := question_about(memory, args.words):
-                    _placing(memory, *about, context)
-                else:
-                    _question(memory, question, args.last, context)
-            except BrokenPipeError:  # of what is written: a pager was closed
-                raise
-            except OSError as error:
-                raise UnavailableError(
-                    f"the log of recalls cannot be read: {error.strerror or error}",
-                    hint="see that this user may read the folder recalls in the state folder",
-                ) from error
+            if citations := citations_in(memory, args.words):
+                _passages(memory, citations, args.last, context)
+            elif about := question_about(memory, args.words):
+                _placing(memory, *about, context)
+            else:
+                _question(memory, question, args.last, context)
         return 0
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -101,8 +100,8 @@ def citation_in(memory: Memory, words: str) -> str | None:
     """The citation that ``words`` are, with the path that hits have; ``None`` if they are none.
 
     They name a document that is there or in the log, with or without lines. ``./`` before the path,
-    an absolute path, and lines of a path without its ending are understood. Raises ``OSError``
-    where the log cannot be read.
+    an absolute path, and lines of a path without its ending are understood. Raises
+    :class:`~commonplace.errors.UnavailableError` where the log cannot be read.
     """
     words = words.strip()
     path, first, last = lines_of(words)
@@ -132,8 +131,8 @@ def citation_meant(memory: Memory, words: str) -> str | None:
     """What ``words`` cite if they look like a citation, ``None`` if the log has them as a question.
 
     Raises :class:`~commonplace.errors.CallerError` as :meth:`Memory.get
-    <commonplace.memory.Memory.get>` does, where there is no such note, and ``OSError`` where the
-    log cannot be read.
+    <commonplace.memory.Memory.get>` does, where there is no such note, and
+    :class:`~commonplace.errors.UnavailableError` where the log cannot be read.
     """
     words = words.strip()
     if not _LIKE_A_CITATION.fullmatch(words):
@@ -159,7 +158,7 @@ def _cited(path: str, first: int, last: int) -> str:
 def recalls_of(memory: Memory, citation: str) -> Iterator[Recalled]:
     """The recalls whose hits have a line of what ``citation`` names, the newest first.
 
-    Raises ``OSError`` where the log cannot be read.
+    Raises :class:`~commonplace.errors.UnavailableError` where the log cannot be read.
     """
     path, first, last = lines_of(citation)
     for recall in reversed(list(trace_of(memory))):
@@ -174,8 +173,9 @@ def replays_of(memory: Memory, question: str, most: int) -> Iterator[Replay]:
     """The newest ``most`` recalls by ``question``, the newest first, each asked again.
 
     The question is asked with the same limits, for the same kind of chat and at the time of the
-    recall, as ranking may prefer new notes. Nothing of it is logged. Raises ``OSError`` where the
-    log cannot be read, and as :meth:`Memory.search <commonplace.memory.Memory.search>` does.
+    recall, as ranking may prefer new notes. Nothing of it is logged. Raises
+    :class:`~commonplace.errors.UnavailableError` where the log cannot be read, and as
+    :meth:`Memory.search <commonplace.memory.Memory.search>` does.
     """
     digest = question_digest(question)
     found = [recall for recall in trace_of(memory) if recall.question == digest]
@@ -203,14 +203,14 @@ def ask(
     min_score: float | None = None,
     sources: tuple[str, ...] = (),
     direct: bool = True,
-    clock: Callable[[], float] = time.time,
+    clock: Callable[[], float] | None = None,
 ) -> SearchResult:
     """What an agent that asks ``question`` is given, without a trace in any log of recalls."""
     silent = memory.settings.recalls.evolve(enabled=False, trace=False)
     settings = memory.settings.evolve(recalls=silent)
     chat = "" if direct else _CHAT
-    with Memory(settings, memory.host, one_shot=True, clock=clock) as again:
-        tools = MemoryTools(again, session_key=chat, seconds=None, clock=clock)
+    with Memory(settings, memory.host, one_shot=True, clock=clock or memory.clock) as again:
+        tools = MemoryTools(again, session_key=chat, seconds=None)
         return tools.search(
             question, max_results=max_results, min_score=min_score, sources=sources or None
         )

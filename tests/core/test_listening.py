@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import signal
 import socket
-from contextlib import closing
+from contextlib import closing, nullcontext
 
 import pytest
 
 from commonplace.errors import CallerError
-from commonplace.plugin import is_loopback, listen, shown_host
+from commonplace.plugin import is_loopback, listen, serve_until_signal, shown_host
 
 
 def test_a_port_that_is_taken_is_the_callers_mistake() -> None:
@@ -15,6 +16,36 @@ def test_a_port_that_is_taken_is_the_callers_mistake() -> None:
         with pytest.raises(CallerError, match=rf"cannot listen on 127\.0\.0\.1:{port}") as caught:
             listen("127.0.0.1", port)
     assert "free port" in caught.value.hint
+
+
+@pytest.mark.parametrize("host", ["a..b", "x" * 70, "a\0b"])
+def test_what_is_no_name_of_a_host_is_the_callers_mistake(host: str) -> None:
+    with pytest.raises(CallerError, match="cannot listen on"):
+        listen(host, 0)
+
+
+@pytest.mark.parametrize("raises", [True, False])
+def test_signals_end_what_serves_and_nothing_else(*, raises: bool) -> None:
+    done = []
+
+    def serve() -> None:
+        if raises:
+            return
+        signal.raise_signal(signal.SIGTERM)
+        done.append("not ended")
+
+    def close() -> None:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.raise_signal(number)
+        done.append("closed")
+        if raises:
+            raise ZeroDivisionError
+
+    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+    with pytest.raises(ZeroDivisionError) if raises else nullcontext():
+        serve_until_signal(serve, close)
+    assert done == ["closed"]
+    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
 
 
 def test_an_answer_in_two_pieces_does_not_wait_between_them() -> None:

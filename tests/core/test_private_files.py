@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from commonplace.cli.streams import check_output, write_output
 from commonplace.dirs import write_whole
+from commonplace.errors import CallerError, UnavailableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -159,3 +161,36 @@ def test_an_error_names_the_file_and_not_its_draft(
     assert str(raised.value) == f"[Errno {errno.EACCES}] Permission denied: {str(file)!r}"
     assert "->" not in str(raised.value)
     assert os.listdir(tmp_path) == ["a.json"]
+
+
+def test_an_output_replaces_only_an_earlier_one_and_goes_through_links(tmp_path: Path) -> None:
+    def is_ours(first: bytes) -> bool:
+        return first.startswith(b"ours")
+
+    file, link = tmp_path / "file", tmp_path / "link"
+    link.symlink_to("file")
+    for text in ("", "ours: 1\n"):
+        file.write_text(text)
+        check_output(str(link), "the report", is_ours)
+    write_output(str(link), "ours: 2\n")
+    assert (link.is_symlink(), file.read_text()) == (True, "ours: 2\n")
+    file.write_text("theirs\n")
+    with pytest.raises(CallerError, match="no earlier file of the report"):
+        check_output(str(link), "the report", is_ours)
+    with pytest.raises(CallerError, match="is a folder"):
+        check_output(str(tmp_path), "the report", is_ours)
+    with pytest.raises(UnavailableError, match="cannot be written"):
+        write_output(str(file / "below"), "ours")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with a name")
+def test_an_output_is_written_into_a_pipe_not_in_its_place(tmp_path: Path) -> None:
+    pipe = str(tmp_path / "pipe")
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        check_output(pipe, "the report", lambda _: False)
+        write_output(pipe, "ours\n")
+        assert os.read(reader, 99) == b"ours\n"
+    finally:
+        os.close(reader)

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from commonplace import DeclinedError, Memory, PluginHost
-from commonplace.config.load import load_settings, section_class
 from commonplace.plugin import KeywordMatches, KeywordQuery, Probe, hookimpl
 from commonplace_inmemory.store import InMemoryStore
 
@@ -70,15 +69,14 @@ def opener(env: dict[str, str], workspace: Path) -> Iterator[Opener]:
     opened: list[Memory] = []
 
     def open_(backend: str = "builtin", folder: Path = workspace, **search: Any) -> Memory:
-        host = PluginHost(env=env)
-        settings = load_settings(
-            workspace=str(folder),
+        now = calendar.timegm((*TODAY.timetuple()[:3], 12, 0, 0))
+        memory = Memory.open(
+            workspace=folder,
             config={"memory": {"backend": [backend], "search": search}},
             env=env,
-            sections=partial(section_class, host),
+            one_shot=True,
+            clock=lambda: float(now),
         )
-        now = calendar.timegm((*TODAY.timetuple()[:3], 12, 0, 0))
-        memory = Memory(settings, host, env=env, clock=lambda: float(now), one_shot=True)
         opened.append(memory)
         return memory
 
@@ -638,12 +636,12 @@ def test_the_command_prints_what_is_folded_weak_or_unknown(sandbox: Sandbox) -> 
     for day in range(1, 10):
         text = f"The staging port is now {8000 + day}.\n"
         sandbox.write(f"memory/2026-10-{day:02}.md", text)
-    other = "Mia asked how to find the old port of Hamburg, behind the fish market and a bridge.\n"
-    sandbox.write("memory/otter.md", other)
+    other = "Mia asked how to find the old port of Hamburg, behind the fish market and a bridge"
+    sandbox.write("memory/otter.md", f"{other}, on a long walk along the quay in the rain.\n")
     ran = sandbox.run("search", "staging port now xyzzy")
     first = ran.went_well().splitlines()[0]
     before = "(before: 8008 (2026-10-08), 8007 (2026-10-07))"
-    assert first.endswith(f"memory/2026-10-09.md:1-1  +8 more like this {before}")
+    assert first.endswith(f"memory/2026-10-09.md#L1  +8 more like this {before}")
     assert any(line.endswith("  weak match") for line in ran.out.splitlines())
     assert "note: no note has 'xyzzy'" in ran.err
     facts = json.loads(sandbox.run("search", "staging port now xyzzy", "--json").went_well())

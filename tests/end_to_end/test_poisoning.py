@@ -124,8 +124,8 @@ def open_memory(tmp_path: Path, workspace: Path) -> Iterator[Callable[..., Memor
                 "COMMONPLACE_STATE_DIR": str(tmp_path / "state"),
                 "COMMONPLACE_CACHE_DIR": str(tmp_path / "cache"),
             },
+            clock=lambda: NOW,
         )
-        memory._clock = memory._assembly._clock = lambda: NOW
         opened.append(memory)
         return memory
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import calendar
 from datetime import date
-from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import pytest
 
-from commonplace import Memory, PluginHost
-from commonplace.config.load import load_settings, section_class
+from commonplace import Memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -44,19 +42,19 @@ def opened(tmp_path: Path) -> Iterator[Callable[[str], Memory]]:
     (root / "memory/health.md").write_text(health, encoding="utf-8")
     env = {f"COMMONPLACE_{one}_DIR": str(tmp_path / one) for one in ("STATE", "CACHE")}
     env |= {"HOME": str(tmp_path), "TZ": "UTC"}
-    memories = []
+    memories: list[Memory] = []
 
     def open_(backend: str = "builtin") -> Memory:
-        host = PluginHost(env=env)
-        settings = load_settings(
-            workspace=str(root),
+        now = calendar.timegm((*TODAY.timetuple()[:3], 12, 0, 0))
+        memory = Memory.open(
+            workspace=root,
             config={"memory": {"backend": [backend]}},
             env=env,
-            sections=partial(section_class, host),
+            one_shot=True,
+            clock=lambda: float(now),
         )
-        now = calendar.timegm((*TODAY.timetuple()[:3], 12, 0, 0))
-        memories.append(Memory(settings, host, env=env, clock=lambda: float(now), one_shot=True))
-        return memories[-1]
+        memories.append(memory)
+        return memory
 
     yield open_
     for one in memories:
@@ -293,3 +291,37 @@ def test_where_the_first_is_asked_for_the_oldest_comes_first(
         assert memory.search(query).hits[0].day == "2026-09-05", query
     for query in ("latest load test", "load test"):
         assert memory.search(query).hits[0].day == "2026-11-05"
+
+
+def _in_place_of_a_word(tmp_path: Path, **more: str) -> None:
+    exploded = {f"2026-0{month}-03": "- The login exploded.\n" for month in (7, 8, 9)}
+    notes = {
+        "2026-03-06": "- The colour of the door.\n",
+        "2026-03-12": "- It is defective. Never force a push.",
+    }
+    replace_logs(tmp_path, {day: f"# {day}\n\n{text}" for day, text in (exploded | notes).items()})
+    for name, text in more.items():
+        (tmp_path / f"workspace/memory/{name[1:].replace('_', '-')}.md").write_text(text, "utf-8")
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("what exploded in March?", True),
+        ("exploaded in March", True),  # meant: exploded
+        ("which was faulty in March", False),  # a note has "defective"
+        ("exploded faulty in March 2026", False),
+        ("forcepush in March", False),  # a note has both words
+        ("color in March", False),  # it has another spelling
+        ("what did the walrus eat in March", False),  # it is in the name of a note
+        ("which otter was seen in March", False),  # and in the title of one
+    ],
+)
+def test_no_note_of_a_time_has_another_word_only_where_that_is_so(
+    opened: Callable[[str], Memory], tmp_path: Path, backend: str, query: str, said: bool
+) -> None:
+    title = "---\ntitle: The otter\n---\n\nIt ran away.\n"
+    _in_place_of_a_word(tmp_path, _2026_03_13_walrus="- Nothing.\n", _2026_03_14=title)
+    result = opened(backend).search(query)
+    assert any("has another word" in note for note in result.notes) is said

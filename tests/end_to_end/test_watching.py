@@ -307,8 +307,7 @@ def test_a_search_looks_at_no_file_while_the_system_reports_changes(
 
     monkeypatch.setattr(NotesSource, "scan", counted)
     now = 1.7e9
-    watched = opener(watch=False)
-    watched.memory._clock = watched.memory._assembly._clock = lambda: now
+    watched = opener(watch=False, clock=lambda: now)
     watched.memory.watch()
     # The first report of a watcher names everything.
     until(lambda: any("watch" in event.reasons for event in watched.events) and watched.settled())

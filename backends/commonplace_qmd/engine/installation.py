@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
 import socket
 import sys
+import time
 from contextlib import closing, suppress
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any
@@ -62,6 +64,8 @@ _PASSED_PREFIXES = (
 )
 _NOT_FOUND = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 _CLIENT_SECONDS = 2.0
+_CLOSED = (errno.EBADF, errno.EINVAL, errno.ENOTSOCK)  # what accepting raises when it is
+_PAUSE = 0.1
 _REQUEST = 1 << 16
 
 
@@ -277,11 +281,19 @@ class OfflineHub:
 
 
 def _refuse(listening: socket.socket) -> None:
+    """Answer 404 to each client until ``listening`` is closed.
+
+    It goes on after any other error: a client may have gone, or this process may have no descriptor
+    left for a moment. If it ended, further requests would wait for an answer that never comes.
+    """
     while True:
         try:
             client, _ = listening.accept()
-        except OSError:
-            return
+        except OSError as error:
+            if error.errno in _CLOSED or listening.fileno() < 0:
+                return
+            time.sleep(_PAUSE)  # a lack of descriptors is met again at once
+            continue
         with client, suppress(OSError):
             client.settimeout(_CLIENT_SECONDS)
             client.recv(_REQUEST)

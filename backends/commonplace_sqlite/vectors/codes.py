@@ -194,12 +194,15 @@ class Kernels:
 
     @cached_property
     def numpy(self) -> Any:
-        """The module numpy, which takes a fifth of a second to import; ``None``: there is none."""
+        """The module numpy, which takes a fifth of a second to import; ``None``: there is none.
+
+        One before 2.0 is none: others may have installed it, and it has no ``vecdot``.
+        """
         try:
             import numpy as np
         except ImportError:
             return None
-        return np
+        return np if hasattr(np, "vecdot") else None
 
     @property
     def numpy_is_loaded(self) -> bool:

@@ -72,7 +72,7 @@ class PcaBounds:
 
     def extend(self, codes: Any, scales: Any, residuals: Any) -> bool:
         """Add some rows from ``ready`` on; returns whether those were the last."""
-        if self._basis is None:
+        if self._codes is None:
             self._find_basis(codes, scales)
         end = min(self.ready + _STEP_ROWS, len(codes))
         for begin in range(self.ready, end, _BLOCK_ROWS):

@@ -117,11 +117,11 @@ class VectorSearch:
             lines.append(
                 f"vectors are searched without sqlite-vec, with the same answers: {reason}"
             )
-        if used and not installed("numpy"):
-            lines.append(
-                "large numbers of vectors are searched slowly: numpy is not installed "
-                f"({how_to_install('commonplace[vectors]')})"
-            )
+        old = "numpy" in sys.modules and not self._kernels.numpy_is_loaded
+        if used and (old or not installed("numpy")):
+            what = "numpy is older than 2.0" if old else "numpy is not installed"
+            fix = how_to_install("commonplace[vectors]")
+            lines.append(f"large numbers of vectors are searched slowly: {what} ({fix})")
         return lines
 
     def support(self) -> VectorSupport:
@@ -144,9 +144,10 @@ class VectorSearch:
 
     def _follow(self, space: Space) -> Resident | None:
         """The matrix in memory, up to date; ``None`` where there is none, and not worth one."""
-        resident = self._resident
+        # Kept only once it is up to date: an update that the deadline or an error cuts off leaves
+        # rows that are counted twice, or not there.
+        resident, self._resident = self._resident, None
         if resident is None or not resident.is_of(space):
-            self._resident = None
             if not self._is_worth_keeping(space):
                 return None
             from commonplace_sqlite.vectors.resident import Resident

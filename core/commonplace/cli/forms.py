@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from commonplace.cli.streams import printable
 from commonplace.errors import CommonplaceError
+from commonplace.model.search import cited
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -25,14 +26,14 @@ def hits_as_markdown(result: SearchResult) -> str:
     for hit in result.hits:
         heading = " › ".join(hit.heading)
         below = f"{_escaped(heading)}\n\n" if heading else ""
-        place = code(f"{hit.path}:{hit.start_line}-{hit.end_line}")
+        place = code(hit.citation)
         parts.append(f"### {place} ({hit.score:.2f})\n\n{below}{quoted(hit.snippet)}\n")
     return "\n".join(parts)
 
 
 def cited_text(path: str, start: int, end: int, text: str) -> str:
     """Lines of a note as a quotation below their citation."""
-    return f"### {code(f'{path}:{start}-{end}')}\n\n{quoted(text)}"
+    return f"### {code(cited(path, start, end))}\n\n{quoted(text)}"
 
 
 def facts_as_markdown(title: str, facts: Iterable[tuple[str, str]]) -> str:

@@ -1,5 +1,7 @@
 """What the command line prints can steer no terminal: the one place that makes text printable.
 
+And what it writes to a file that a person named takes no other file's place.
+
 Notes, the names of files, answers of servers and configurations hold what others wrote. Their
 control characters could move the cursor, set the title or answer in the user's name, and characters
 that reverse the direction of text make it read as something else.
@@ -13,7 +15,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+    from commonplace.errors import UnavailableError
 
 
 _BIDI = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
@@ -95,3 +99,54 @@ def printable_streams() -> Iterator[None]:
         yield
     finally:
         sys.stdout, sys.stderr = out, err
+
+
+def check_output(path: str, what: str, is_ours: Callable[[bytes], bool]) -> None:
+    """See that ``what``, such as ``"the report"``, may be written to the ``path`` of a person.
+
+    Raises :class:`~commonplace.errors.CallerError` for a folder, and for a file that is there and
+    not empty, unless ``is_ours`` knows its first line.
+    """
+    from commonplace.errors import CallerError
+
+    if os.path.isdir(path):
+        raise CallerError(f"{path}: is a folder", hint=f"name the file of {what}")
+    if os.path.isfile(path):
+        try:
+            with open(path, "rb") as file:
+                first = file.readline()
+        except OSError as error:
+            raise _failed(path, "read", error) from error
+        if first and not is_ours(first):
+            raise CallerError(
+                f"{path}: is there already, and no earlier file of {what}",
+                hint="name a new file, or delete this one",
+            )
+
+
+def write_output(path: str, text: str) -> None:
+    """Write ``text`` to ``path``: to a file, also behind a link, whole or not at all.
+
+    Raises :class:`~commonplace.errors.UnavailableError` where that fails.
+    """
+    from commonplace.dirs import write_whole
+
+    try:
+        if os.path.exists(path) and not os.path.isfile(path):  # a device or a pipe
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+        else:
+            write_whole(os.path.realpath(path), text)
+    except BrokenPipeError:  # its reader has seen enough
+        pass
+    except OSError as error:
+        raise _failed(path, "written", error) from error
+
+
+def _failed(path: str, done: str, error: OSError) -> UnavailableError:
+    from commonplace.errors import UnavailableError
+
+    return UnavailableError(
+        f"{path} cannot be {done}: {error.strerror or error}",
+        hint="check the rights of the file and its folder, and the free space",
+    )

@@ -200,7 +200,7 @@ def default_workspace(env: Mapping[str, str], folders: tuple[str, ...]) -> str:
     raise ConfigError(
         f"no workspace is configured, and the current folder {why}",
         hint="name the folder of your notes with --workspace, by COMMONPLACE_WORKSPACE, or as "
-        f"agents.defaults.workspace in {user_file(env)}",
+        f"agents.defaults.workspace in {user_file(env)}; `commonplace demo` searches sample notes",
     )
 
 

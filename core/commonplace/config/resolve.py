@@ -157,13 +157,12 @@ class Resolution:
             raise self.error
         first, *others = self.problems
         more = f" (and {len(others)} more)" if others else ""
-        raise ConfigError(
-            f"{first}{more}",
-            problems=self.problems,
-            hint="correct the mapping that was given as config"
-            if first.file == _ARGUMENT
-            else "run `commonplace config check` to list all problems",
-        )
+        hint = "run `commonplace config check` to list all problems"
+        if first.file == _ARGUMENT:
+            hint = "correct the mapping that was given as config"
+        elif "No such file" in first.message and not others:
+            hint = "create it, or name another one (--config, or COMMONPLACE_CONFIG)"
+        raise ConfigError(f"{first}{more}", problems=self.problems, hint=hint)
 
 
 def resolve(

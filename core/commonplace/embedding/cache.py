@@ -32,6 +32,7 @@ CREATE INDEX IF NOT EXISTS embedding_by_use ON embedding (used_at);
 _GROUP = 400
 _VERSION = 1
 _MOST_FAULTS = 5
+_DAMAGE = (apsw.NotADBError, apsw.CorruptError)
 
 
 class _NewerError(Exception):
@@ -126,12 +127,18 @@ class EmbeddingCache:
             self._let_go()
 
     def _touch(self, connection: apsw.Connection, fingerprint: str, digests: list[bytes]) -> None:
-        # A read-only file still answers; its order of use then stays as it was.
-        with contextlib.suppress(apsw.ReadOnlyError, apsw.BusyError), connection:
-            connection.executemany(
-                "UPDATE embedding SET used_at = ? WHERE fingerprint = ? AND digest = ?",
-                [(self._now(), fingerprint, digest) for digest in digests],
-            )
+        # A file that cannot be written, as on a full disk, still answers, and its order of use
+        # stays as it was.
+        try:
+            with connection:
+                connection.executemany(
+                    "UPDATE embedding SET used_at = ? WHERE fingerprint = ? AND digest = ?",
+                    [(self._now(), fingerprint, digest) for digest in digests],
+                )
+        except _DAMAGE:
+            raise
+        except apsw.Error:
+            pass
 
     def _evict(self, connection: apsw.Connection) -> None:
         if self._max_entries is None:
@@ -153,7 +160,7 @@ class EmbeddingCache:
             try:
                 connection = self._connected()
                 result = otherwise if connection is None else work(connection)
-            except (apsw.NotADBError, apsw.CorruptError) as error:
+            except _DAMAGE as error:
                 # A damaged cache is deleted, and filled again.
                 self._say(error)
                 if _file_id(self.path) == self._file:
@@ -161,7 +168,8 @@ class EmbeddingCache:
                 else:  # another process has done so, and that file may hold vectors again
                     self._let_go()
                 return otherwise
-            except (apsw.Error, OSError, _NewerError) as error:
+            except (apsw.Error, OSError, _NewerError, UnicodeEncodeError) as error:
+                # The last is of a path that SQLite, which wants UTF-8, cannot be given.
                 self._say(error)
                 return otherwise
             self.trouble = ""
@@ -170,6 +178,8 @@ class EmbeddingCache:
     def _connected(self) -> apsw.Connection | None:
         if self._closed:
             return None
+        if self._file is not None and _file_id(self.path) != self._file:
+            self._let_go()  # deleted or replaced: what was put there would be lost
         if self._connection is None:
             if self.path != ":memory:":
                 make_private_folder(os.path.dirname(self.path))
@@ -192,7 +202,8 @@ class EmbeddingCache:
 
     def _discard(self) -> None:
         self._let_go()
-        for suffix in ("", "-wal", "-shm"):
+        # The log first: left behind, it would be taken for that of the next file.
+        for suffix in ("-wal", "-shm", ""):
             with contextlib.suppress(OSError):
                 os.unlink(self.path + suffix)
 
@@ -204,6 +215,8 @@ def _open(path: str) -> apsw.Connection:
         connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
     try:
         connection.set_busy_timeout(2000)
+        # A power cut may take the last vectors, which are embedded again, and damages nothing.
+        connection.execute("PRAGMA synchronous = NORMAL")
         if not _is_current(connection) and not connection.readonly("main"):
             connection.execute("PRAGMA journal_mode = WAL").fetchall()
             connection.execute("BEGIN IMMEDIATE")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from commonplace.embedding.cache import text_digest
 from commonplace.embedding.service import cache_key
-from commonplace.embedding.vectors import dims_of
+from commonplace.embedding.vectors import dims_of, sound
 from commonplace.errors import UnavailableError
 
 if TYPE_CHECKING:
@@ -115,9 +115,7 @@ class ProviderEmbedder:
         """Cached vectors of one length: that of the last new ones, if it is known."""
         if self._cache is None:
             return {}
-        cached = self._cache.get(key, digests)
-        dims = self.dims or next(map(dims_of, cached.values()), None)
-        return {digest: vector for digest, vector in cached.items() if dims_of(vector) == dims}
+        return sound(self._cache.get(key, digests), self.dims)
 
 
 class EmbedderMaker:

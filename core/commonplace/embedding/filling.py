@@ -11,7 +11,7 @@ from commonplace.embedding.cache import text_digest
 from commonplace.embedding.http.errors import describe
 from commonplace.embedding.service import cache_key
 from commonplace.embedding.spaces import RefusedText, VectorLength, fingerprint_of, space_of
-from commonplace.embedding.vectors import dims_of
+from commonplace.embedding.vectors import dims_of, sound
 from commonplace.errors import UnavailableError
 from commonplace.model.reports import Embedding, Progress
 from commonplace.resilience.deadline import NEVER
@@ -83,17 +83,23 @@ def fill_vectors(
 
 
 def fill_from_cache(
-    service: EmbeddingService, store: VectorStore, build: Build, *, wait: float = 30.0
+    service: EmbeddingService,
+    store: VectorStore,
+    build: Build,
+    *,
+    deadline: Deadline,
+    wait: float = 30.0,
 ) -> int:
     """Store the missing vectors that the cache has of one provider; how many. Makes no request.
 
-    A failure is not reported: the next sync that embeds meets it again.
+    What there is no time for until ``deadline`` is left to a later sync, but for the first texts. A
+    failure is not reported: the next sync that embeds meets it again.
     """
     if service.cache is None or not service.cache.count():
         return 0
     for provider in service.providers:
         try:
-            filled = _Filling(service, provider, store, build, wait).from_cache()
+            filled = _Filling(service, provider, store, build, wait, deadline).from_cache()
         except UnavailableError:
             continue
         if filled:
@@ -186,6 +192,8 @@ class _Filling:
         """Store the missing vectors that the cache has; how many."""
         for group in _groups(self._missing(), _GROUP):
             self._uncached(group)
+            if self._deadline.expired:
+                break
         return self._cached
 
     def _missing(self) -> list[tuple[str, str]]:
@@ -307,13 +315,9 @@ class _Filling:
         self._embedded += len(by_chunk)
 
     def _known(self, digests: Collection[bytes]) -> dict[bytes, bytes]:
-        """Cached vectors of the right length: a server may once have had another model."""
         if self._cache is None:
             return {}
-        cached = self._cache.get(self._key, digests)
-        dims = self._length.dims
-        size = 4 * dims if dims is not None else len(next(iter(cached.values()), b""))
-        return {digest: vector for digest, vector in cached.items() if len(vector) == size > 0}
+        return sound(self._cache.get(self._key, digests), self._length.dims)
 
     def _drop_other_lengths(self) -> None:
         """Drop the provider's spaces of other lengths: no query vector of theirs can be made."""

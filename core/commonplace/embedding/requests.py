@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from math import inf
-from threading import Lock
+from threading import Event, Lock
 from typing import TYPE_CHECKING
 
 from attrs import define, evolve, frozen
@@ -107,8 +107,9 @@ class RequestRunner:
 
         Several requests run at once. ``dims`` is how long vectors must be, if that is known; if
         not, the first to come back decide. ``expected`` is how long they were before. After an
-        error no new request begins; those under way are waited for and given, then it is raised. A
-        text that is refused where others are not is no error: the request is halved until that text
+        error no new request begins; those under way are waited for and given, then it is raised.
+        Where the caller stops before, as by Ctrl-C, those under way are given up. A text that is
+        refused where others are not is no error: the request is halved until that text
         is alone. A text whose vector has another length than those of others counts as refused.
 
         Raises :class:`~commonplace.errors.ProviderError`, and
@@ -117,7 +118,8 @@ class RequestRunner:
         from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 
         runs = self._packed(texts)
-        trial = _Trial(deadline, dims or expected)
+        stopped = Event()
+        trial = _Trial(deadline.or_when(stopped.is_set), dims or expected)
         failure: BaseException | None = None
         with ThreadPoolExecutor(self._concurrency, thread_name_prefix="embed") as pool:
             under_way: set[Future[Embedded]] = set()
@@ -139,9 +141,10 @@ class RequestRunner:
                             continue
                         dims = dims or next(map(dims_of, future.result().vectors), None)
                         yield future.result()
-            finally:
-                for future in under_way:
-                    future.cancel()
+            except BaseException:
+                stopped.set()  # the pool waits for its threads, however long a server is silent
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
         if failure is None and next(runs, None) is not None:
             failure = _no_time()
         if failure is not None:

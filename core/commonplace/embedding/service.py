@@ -250,7 +250,9 @@ class EmbeddingService:
         """The query's vector; empty for one of length zero, which is no failure."""
         key, digest = cache_key(provider.fingerprint(), "query"), text_digest(text)
         if self.cache is not None:
-            known = self.cache.get(key, [digest]).get(digest)
+            from commonplace.embedding.vectors import sound
+
+            known = sound(self.cache.get(key, [digest]), None).get(digest)
             if known is not None and len(known) in lengths:
                 return known
 

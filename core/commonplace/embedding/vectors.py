@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from array import array
+from contextlib import suppress
 from math import isfinite, sqrt
 from operator import mul
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from commonplace.errors import ProviderError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 
 UNIT_SLACK = 1e-3
@@ -61,6 +62,19 @@ def check_units(vectors: Iterable[bytes], dims: int) -> None:
         length = sqrt(_squares(vector))
         if not abs(length - 1) <= UNIT_SLACK:  # not a number is no length, either
             raise ValueError(f"a vector of length {length:.4g} where unit length is expected")
+
+
+def sound(cached: Mapping[bytes, bytes], dims: int | None) -> dict[bytes, bytes]:
+    """Those of ``cached`` vectors that are of unit length and ``dims`` (``None``: of one) long.
+
+    A file may be damaged where SQLite does not notice, and a server once have had another model.
+    """
+    right: dict[bytes, bytes] = {}
+    for digest, vector in cached.items():
+        with suppress(ValueError):
+            check_units((vector,), dims_of(vector) if dims is None else dims)
+            right[digest], dims = vector, dims_of(vector)
+    return right
 
 
 def check_numbers(vector: bytes, dims: int) -> None:

@@ -51,7 +51,7 @@ class ExtraRoot(NamedTuple):
     """A configured extra path: a file, or a folder of which only ``pattern`` is wanted.
 
     ``path`` is absolute or relative to the workspace, may leave it by ``..``, and may begin with
-    ``~``. ``pattern`` is a glob relative to ``path`` (see :func:`commonplace.files.roots.matcher`).
+    ``~``. ``pattern`` is a glob relative to ``path`` (see :func:`commonplace.files.globs.matcher`).
     """
 
     path: str

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import time
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -39,6 +38,11 @@ class WritableMemory(Protocol):
     """What an archive needs of a :class:`~commonplace.Memory`."""
 
     @property
+    def clock(self) -> Callable[[], float]:
+        """What gives now, in epoch seconds."""
+        ...
+
+    @property
     def settings(self) -> Settings:
         """The configuration."""
         ...
@@ -71,7 +75,7 @@ def archive_session(  # noqa: PLR0913 - all but two by keyword
     most: int | None = None,
     allowed: bool | None = None,
     began: float = 0,
-    clock: Callable[[], float] = time.time,
+    clock: Callable[[], float] | None = None,
 ) -> Archived:
     """Write the last messages of a conversation to ``memory/<day>-<slug>.md``.
 
@@ -82,7 +86,8 @@ def archive_session(  # noqa: PLR0913 - all but two by keyword
     masked. ``source`` says where it was held. ``name`` is called with a request in words and
     returns a short name for the conversation, within 15 seconds; without it, and where it fails,
     the name is the time. The day and the time are those at which the conversation ``began`` (epoch
-    seconds), or now where that is not known, as the user has them (``query.timeZone``).
+    seconds), or now by ``clock`` (the memory's by default) where that is not known, as the user has
+    them (``query.timeZone``).
 
     No file is ever overwritten: where the name is taken, ``-2`` and so on is added. The same
     messages of the same session are not archived twice, whichever ``source`` they come from: where
@@ -115,7 +120,7 @@ def archive_session(  # noqa: PLR0913 - all but two by keyword
     if not new:
         return Archived(path=earlier[0].path, messages=len(texts), reason=_ALREADY)
     zone = memory.settings.search.query.time_zone or ""
-    moment = local_time(began or clock(), zone)
+    moment = local_time(began or (clock or memory.clock)(), zone)
     facts = [("Session Key", session_key), ("Session ID", session_id), ("Source", source)]
     body = "\n".join(
         [

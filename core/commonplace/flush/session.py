@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import time
 from contextlib import suppress
 from functools import partial
 from hashlib import sha256
@@ -126,7 +125,8 @@ class FlushSession:
     ``model`` is called with messages and tools, and returns the message of the assistant, in the
     form of OpenAI's chat completions. ``window`` is the size of its context in tokens; it may be
     changed at any time. ``workspace`` is what the session may do there (``"rw"``, ``"ro"``,
-    ``"none"``); ``cli_backend`` says that the model is a program that compacts by itself.
+    ``"none"``); ``cli_backend`` says that the model is a program that compacts by itself. ``clock``
+    gives now in epoch seconds, by default the memory's does.
 
     A host calls :meth:`turn_starting` before each turn, :meth:`compacting` on every path to a
     compaction, and :meth:`compacted` after it. What goes wrong is the ``reason`` of the answer;
@@ -144,7 +144,7 @@ class FlushSession:
         workspace: Workspace = "rw",
         cli_backend: bool = False,
         seconds: float | None = FLUSH_SECONDS,
-        clock: Callable[[], float] = time.time,
+        clock: Callable[[], float] | None = None,
     ) -> None:
         check_memory(memory)
         settings = memory.settings
@@ -155,7 +155,7 @@ class FlushSession:
         self._workspace = workspace
         self._cli_backend = cli_backend
         self._seconds = seconds
-        self._clock = clock
+        self._clock = clock or memory.clock
         self._worker = Worker("flush")
         self._records = FlushRecords(settings.state_dir, settings.agent, session_key)
         self._lock = Lock()
@@ -370,7 +370,10 @@ class FlushRecords:
 
     def _kept_cycles(self) -> list[int]:
         folder, own = os.path.split(self._path)
-        found = map(re.compile(rf"{re.escape(own)}\.(\d+)\.json").fullmatch, os.listdir(folder))
+        names: list[str] = []
+        with suppress(OSError):  # they are deleted later
+            names = os.listdir(folder)
+        found = map(re.compile(rf"{re.escape(own)}\.(\d+)\.json").fullmatch, names)
         return [int(match[1]) for match in found if match]
 
 

@@ -73,6 +73,7 @@ class Times:
         self.weight = _WEIGHT_OF_A_DAY if self.one_day else weight
         self._words = query.timed
         self._topic = {*query.should} - query.beside
+        self._accepted = self._topic | query.instead
         self._asked_words = _words_in(self._topic)
 
     def nearness(self, chunk: StoredChunk, counts: Mapping[str, float]) -> float:
@@ -104,6 +105,15 @@ class Times:
     def has_topic(self, chunk: StoredChunk) -> bool:
         """Whether ``chunk`` has a word of the query beside those of the times."""
         return not self._topic or not self._topic.isdisjoint(chunk.body.split())
+
+    def has_word(self, item: Found) -> bool:
+        """Whether ``item`` has such a word, or one in its place: in its text, or where it counted.
+
+        A heading, the name of a note and its title are searched, too, and not in the ``body``.
+        """
+        if not self._accepted.isdisjoint(item.chunk.body.split()):
+            return True
+        return any(gave > 0 and token in self._accepted for token, gave in item.words)
 
     def named_in(self, chunk: StoredChunk) -> bool:
         """Whether the text of ``chunk`` names one of the times."""
@@ -200,15 +210,15 @@ def with_days(
         return arm._replace(note=f"no note is of the days that the query names: {named}")
     # A word that many notes have may not have found all of these.
     listed.sort(key=lambda item: not times.has_topic(item.chunk))
-    with_topic = bool(listed) and times.has_topic(listed[0].chunk)
     without_words = _without_words(times, arm, listed, about_times=query.listed)
     found, others = list(arm.found), list[Found]()
     if query.listed:
         found, others = _about_times(times, arm.found)
     elif not needed:
         found, without_words = _with_places(times, arm.found, without_words)
-        days = (item.chunk.day for item in (*found, *without_words))
-        if alone and not with_topic and any(map(times.has, days)):
+        of_times = [item for item in (*found, *without_words) if times.has(item.chunk.day)]
+        all_seen = len(listed) < limit or len(arm.found) < limit
+        if alone and all_seen and of_times and not any(map(times.has_word, (*of_times, *listed))):
             named = ", ".join(_shown(*days) for days in query.days)
             arm = arm._replace(
                 incomplete=f"no note of {named} has another word of the query: {_ALL}"

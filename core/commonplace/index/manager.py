@@ -188,7 +188,7 @@ class IndexedMemoryManager:
             sync, cut = self._sync_in_use(whole=at_most is None, force=force)
             report = self._sync_paths(sync, paths, options) or self._sync_all(sync, options)
         if not embed and (report.added or report.updated) and self._wanted_arms.vector:
-            self._embed_from_cache(min(wait, deadline.remaining()))
+            self._embed_from_cache(deadline, wait)
         if embed:
             # Not under the first lock: embedding may take long, and searches must not wait for it.
             with self._filling.held(deadline):
@@ -289,12 +289,12 @@ class IndexedMemoryManager:
             return None
         return service, vectors, live
 
-    def _embed_from_cache(self, wait: float) -> None:
+    def _embed_from_cache(self, deadline: Deadline, wait: float) -> None:
         """Texts that were ever embedded have their vectors at once, also in a rebuilt index."""
         if (parts := self._to_embed()) is not None:
             from commonplace.embedding.filling import fill_from_cache
 
-            fill_from_cache(*parts, wait=wait)
+            fill_from_cache(*parts, deadline=deadline, wait=min(wait, deadline.remaining()))
 
     def _embed(self, report: SyncReport, options: SyncOptions) -> SyncReport:
         if (parts := self._to_embed()) is None:

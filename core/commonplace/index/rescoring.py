@@ -7,12 +7,13 @@ A store counts words; this module weighs how much a word, its document and its d
 from __future__ import annotations
 
 from math import fsum, log, sqrt, tanh
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from commonplace.model.search import Found
 from commonplace.model.tuples import NamedTuple
-from commonplace.text.languages import english_levels
-from commonplace.text.questions import answer_share
+from commonplace.text.languages import rarity_of
+from commonplace.text.questions import answer_share, item_about
 from commonplace.text.tokens import has_unspaced
 
 if TYPE_CHECKING:
@@ -21,29 +22,25 @@ if TYPE_CHECKING:
     from commonplace.index.dated import Times
     from commonplace.model.search import ChunkId, KeywordMatches, KeywordQuery, StoredChunk
 
+    _Words = dict[str, float]
     _Topic = tuple[str, str, ChunkId | None]
 
 
 LEAST_CANDIDATES = 40
-"""Where fewer are asked for, so many are scored. 60 moved nDCG@10 of no set by more than .007, up
-or down, and a search took a tenth longer.
-"""
+"""At least so many are scored. 60 moved nDCG@10 of no set by over .007, and took a tenth longer."""
 
-K1 = 1.2
-B = 0.75
-_SIDE_BY_SIDE = 0.5
-_DOCUMENT = 0.4
-_DATE = 1.0
-_ANSWER, _SUBJECT = 0.3, 1.0
-_NEXT_TO_ONE = 0.8
-_ANOTHER_OF_IT = 0.9
+K1, B = 1.2, 0.75
+_SIDE_BY_SIDE, _DOCUMENT, _DATE = 0.5, 0.4, 1.0
+_ANSWER, _SUBJECT, _ITEM = 0.3, 1.0, 0.8
+_NEXT_TO_ONE, _ANOTHER_OF_IT = 0.8, 0.9
 _DOCUMENT_K = 3.6
 _SATURATION = 1.1  # tanh(1.1) = 0.8: the evidence of a chunk that has each word once
+_WORD_ORDER_DEPTH = 20
+_LARGEST_SCORE = 1e100
 _PRIOR_CHUNKS = 100
 """How rare a word is in English counts as much as how many of 100 chunks have it."""
 
-_LEAST_CHUNKS_FOR_GRAMMAR = 100
-"""In fewer chunks it does not show what is grammar."""
+_LEAST_CHUNKS_FOR_GRAMMAR = 100  # in fewer it does not show
 
 
 def rescored(matches: KeywordMatches, query: KeywordQuery, limit: int) -> list[Found]:
@@ -53,7 +50,8 @@ def rescored(matches: KeywordMatches, query: KeywordQuery, limit: int) -> list[F
     neighbouring words of the query that stand side by side + 0.4 x the document's evidence
     (:func:`_topics`) + how near it is to a time that the query names (``index/dated.py``) + 0.3 x
     the share of the query that stands in one line with such an answer as it asks for, an amount
-    (1 x for "who is Eva" in a line that begins with "Eva").
+    (1 x for "who is Eva" in a line that begins with "Eva"). A long list of an undated note may be
+    scored by its best item alone (:func:`_of_an_item`).
     Then, from the best on, a chunk next to one of the same document that stands before it loses a
     fifth, and each further one of a document another tenth: ten hits should not say one thing.
     """
@@ -81,6 +79,8 @@ def rescored(matches: KeywordMatches, query: KeywordQuery, limit: int) -> list[F
         chunk = item.chunk
         counts = {**stored, **_longer_names(chunk.body, begun)} if begun else stored
         words = _word_scores(counts, weights, length, average)
+        may_be_list = length > average and chunk.day is None
+        of_item = _of_an_item(words, chunk.text, weights, length, average) if may_be_list else None
         # A pair is looked for only where both of its words were counted, or have no weight.
         counted = set(counts)
         likely = [text for weighty, text in pairs if weighty <= counted]
@@ -91,8 +91,10 @@ def rescored(matches: KeywordMatches, query: KeywordQuery, limit: int) -> list[F
         raised = 1 + _SIDE_BY_SIDE * side_by_side + _DOCUMENT * document + _DATE * date + answer
         boosts = _Boosts(side_by_side, document, date, answer)
         # Exact, as the order of the counts is the store's.
-        scored.append(_Scored(item, words, boosts, fsum(words.values()) * raised))
-    scored.sort(key=_by_score)  # stable, here and below: equal scores keep the store's order
+        words = of_item or words
+        scored.append(_Scored(item, words, boosts, fsum(words.values()) * raised, bool(of_item)))
+    # Stable, here and below: equal scores keep the store's order.
+    scored.sort(key=attrgetter("score"), reverse=True)
     if spread:
         scored = _spread(scored)
     return list(_with_evidence(scored[:limit], query, matches, weights, times))
@@ -115,6 +117,20 @@ def _word_scores(
     }
 
 
+def _of_an_item(
+    words: _Words, text: str, weights: Mapping[str, float], length: float, average: float
+) -> _Words | None:
+    """0.8 x what the best item of a list gets as a text of its own, if that is more than ``words``.
+
+    A list is a set of small texts; else a short note comes before a long list for its length alone.
+    """
+    held, share = item_about(text, words, weights)
+    alone = _word_scores(dict.fromkeys(held, 1.0), weights, length * share, average)
+    if _ITEM * fsum(alone.values()) <= fsum(words.values()):
+        return None
+    return {token: _ITEM * alone.get(token, 0.0) for token in words}
+
+
 class _Boosts(NamedTuple):
     """What raises the score: shares of 0..1; ``date`` up to 1.5, ``answer`` as it is added."""
 
@@ -129,6 +145,7 @@ class _Scored(NamedTuple):
     words: Mapping[str, float]
     boosts: _Boosts
     score: float
+    of_item: bool
     spread: float = 1.0
 
     @property
@@ -140,13 +157,9 @@ class _Scored(NamedTuple):
         raised = "".join(
             [f" + {most:g} x {share:.2f} {name}" for most, share, name in boosts if share]
         )
-        words = f"{fsum(self.words.values()):.3f}"
+        words = f"{fsum(self.words.values()):.3f}{' in an item of a list' * self.of_item}"
         note = f"{words} x (1{raised})" if raised else words
         return f"{note} x {self.spread:.2f} for what stands before it" if self.spread < 1 else note
-
-
-def _by_score(scored: _Scored) -> float:
-    return -scored.score
 
 
 def _with_evidence(
@@ -198,9 +211,6 @@ def neighbour_share(body: str, pairs: Sequence[str], total: int = 0) -> float:
     ``total`` counts those that are known to be missing, too.
     """
     return sum(map(f" {body} ".__contains__, pairs)) / (total or len(pairs)) if pairs else 0.0
-
-
-_WORD_ORDER_DEPTH = 20
 
 
 def with_word_order(matches: KeywordMatches, query: KeywordQuery, limit: int) -> list[Found]:
@@ -309,13 +319,6 @@ def weighing(tokens: Collection[str], chunks: int, holders: Mapping[str, int]) -
     return [*left] if any(map(holders.get, left)) else [*tokens]
 
 
-def rarity_of(stem: str) -> float:
-    """How rare ``stem`` is in English, 0..1 (0: in every passage of 100 words)."""
-    from commonplace.text.english import HIGHEST, RAREST
-
-    return english_levels().get(stem, RAREST) / HIGHEST
-
-
 def _topic_of(chunk: StoredChunk) -> _Topic:
     """The document; a chunk of a day's log is a topic of its own."""
     return chunk.source, chunk.path, None if chunk.day is None else chunk.id
@@ -371,16 +374,13 @@ def _spread(ranked: Sequence[_Scored]) -> list[_Scored]:
             factor *= _NEXT_TO_ONE
         shown.append(chunk)
         spread.append(scored._replace(score=scored.score * factor, spread=factor))
-    spread.sort(key=_by_score)
+    spread.sort(key=attrgetter("score"), reverse=True)
     return spread
 
 
 def _touch(chunk: StoredChunk, other: StoredChunk) -> bool:
     """Whether no more than a blank line lies between two chunks of a document."""
     return chunk.start_line <= other.end_line + 2 and other.start_line <= chunk.end_line + 2
-
-
-_LARGEST_SCORE = 1e100
 
 
 def with_finite_scores(found: Sequence[Found]) -> tuple[Found, ...]:

@@ -63,8 +63,7 @@ class KeywordQuery(NamedTuple):
     beside: frozenset[str] = frozenset()
     """Tokens of ``should`` for a part or a joining of words: they find, but none must be there."""
     days: tuple[tuple[str, str], ...] = ()
-    """First and last day (ISO; ``-05-07`` in any year) of each time that the words name: notes of
-    these days come first, and no others are left out."""
+    """First and last day (ISO; ``-05-07`` in any year) of named times; their notes come first."""
     plain: bool = False
     """Score by BM25 in one step, without the second pass."""
     weighed: tuple[str, ...] = ()
@@ -82,9 +81,11 @@ class KeywordQuery(NamedTuple):
     coming: tuple[str, ...] = ()
     """Tokens of what may name days that are yet to come."""
     timed: frozenset[str] = frozenset()
-    """Tokens of ``should`` that name a time, "October": they tell no more than its ``days`` do."""
+    """Tokens of ``should`` that name a time, "October", "now": it is no word of the topic."""
     answer: str = ""
     """The kind of answer that the words ask for, as ``answer_asked`` names it; ``""``: any."""
+    instead: frozenset[str] = frozenset()
+    """Where a time is named, tokens of ``beside`` for other words: their parts, their synonyms."""
 
     @property
     def terms(self) -> tuple[str, ...]:
@@ -176,10 +177,10 @@ class Arm(NamedTuple):
     ``exact`` is False where the list may miss a chunk that belongs in it; ``plan`` names how it was
     found. ``provider`` and ``model`` made the query's embedding, for arms that have one, and
     ``fallback`` says in whose place. ``note`` tells the user why an arm that was wanted is empty.
-    ``lacking`` counts the chunks without a vector that may be embedded in the background, and
-    ``incomplete`` tells the user that this list cannot have them. ``unknown``: tokens that no chunk
-    holds. While it is open, ``holders`` and ``tokens_beginning`` are the store's, ``vectors`` gives
-    unit vectors (float32, little-endian) of chunks by id: the host calls them by its own deadline.
+    ``lacking`` counts chunks without a vector that may be embedded in the background;
+    ``incomplete`` tells the user what this list cannot have. ``unknown``: tokens that no chunk has.
+    While open, ``holders`` and ``tokens_beginning`` are the store's, ``vectors`` gives unit vectors
+    (float32, little-endian) of chunks by id: the host calls them by its own deadline.
     """
 
     name: str
@@ -341,10 +342,9 @@ class SearchResult(Record):
     """The answer to a search, and who gave it.
 
     ``backend`` served it; ``provider`` and ``model`` made the query's embedding (``None``: keyword
-    only). ``fallback`` says from which part it fell back and why. ``stale`` counts files known to
-    have changed that the answer does not know yet. ``notes`` tell the user about this answer,
-    ``warnings`` what could not be done. ``arms`` are the lists it was made of, ``unknown`` the
-    words of the query that no note has, where known.
+    only). ``fallback`` says from which part it fell back and why. ``stale`` counts changed files
+    that it does not know. ``notes`` tell the user about it, ``warnings`` what could not be done.
+    ``arms`` are the lists it was made of, ``unknown`` the words that no note has, where known.
     """
 
     hits: tuple[Hit, ...]
@@ -365,8 +365,8 @@ class SearchResult(Record):
     def as_prompt(self, *, budget: int = 8_000, citations: bool = True) -> str:
         """The answer as the block of text that an agent is shown, the same that its tools give.
 
-        Each passage is as in :meth:`Hit.as_prompt`. ``budget`` is in characters: a passage is cut,
-        and those that do not fit are counted in a last line. Without hits that is what it says.
+        Each passage is as in :meth:`Hit.as_prompt`; of those beyond ``budget`` (characters) one is
+        cut, the others are counted at the end. Without hits it says so.
         """
         return shown_to_agent(self, self.hits, budget=budget, cited=citations)[0]
 

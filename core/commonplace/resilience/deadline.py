@@ -103,6 +103,12 @@ class Deadline:
         at = min(self._at, self._clock() + seconds)
         return Deadline(at, self._clock, cancelled=self._cancelled)
 
+    def or_when(self, cancelled: Callable[[], bool]) -> Deadline:
+        """The same deadline, or the moment when ``cancelled`` says so."""
+        own = self._cancelled
+        both = cancelled if own is None else lambda: own() or cancelled()
+        return Deadline(self._at, self._clock, cancelled=both)
+
     def at_least(self, seconds: float) -> Deadline:
         """The same deadline, or ``seconds`` from now if that is later."""
         at = max(self._at, self._clock() + seconds)

@@ -123,10 +123,27 @@ class JsonLog:
     def records(self) -> Iterator[Any]:
         """The records, oldest first; lines that are no JSON are skipped.
 
-        Raises ``OSError`` if a file of the log exists and cannot be read.
+        Raises :class:`~commonplace.errors.UnavailableError` if a file of the log exists and cannot
+        be read.
         """
         import json
 
+        try:
+            texts = self._texts()
+        except OSError as error:
+            raise UnavailableError(
+                f"{self.path} cannot be read: {error.strerror or error}",
+                hint="check the rights of the file and its folder",
+            ) from error
+        for text in reversed(texts):
+            for line in text.split("\n"):
+                try:
+                    record = json.loads(line)
+                except (ValueError, RecursionError):
+                    continue
+                yield record
+
+    def _texts(self) -> list[str]:
         texts = []
         with ExitStack() as files:
             opened: list[Any] = []
@@ -137,13 +154,7 @@ class JsonLog:
                     if not any(os.path.sameopenfile(file.fileno(), one.fileno()) for one in opened):
                         opened.append(file)
                         texts.append(file.read(self._most * 2))
-        for text in reversed(texts):
-            for line in text.split("\n"):
-                try:
-                    record = json.loads(line)
-                except (ValueError, RecursionError):
-                    continue
-                yield record
+        return texts
 
     def _rotate(self, size: int) -> None:
         """Begin a new file if this one has ``size`` bytes.

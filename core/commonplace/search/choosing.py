@@ -6,7 +6,7 @@ enough, not where its passage does, and two of one section would repeat the line
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -139,16 +139,11 @@ class Folding:
             best = [start for start in best if len(words_by_line[start]) == most]
         best_words = frozenset().union(*[words_by_line[start] for start in best])
         words = frozenset().union(*words_by_line.values())
-        return _Match((chunk.source, best_words), words, chunk, sorted(best), sorted(words_by_line))
+        return _Match((chunk.source, best_words), words, chunk, best, list(words_by_line))
 
     def _words_by_line(self, text: str) -> dict[int, set[str]]:
         """The words of the query in each line that has one, by where the line starts."""
-        lower = text.lower()
-        if not text.isascii():
-            # Where it gets longer, places in one are not those in the other.
-            lower = lower if len(lower) == len(text) else text
-            accented, letters = accented_letters()
-            lower = lower.translate(letters) if accented.search(lower) else lower
+        lower = _lowered(text)
         words_by_line: dict[int, set[str]] = {}
         for beginning, word in self._word_by_beginning.items():
             at = _find(beginning, lower, 0) if beginning in lower else -1
@@ -160,11 +155,23 @@ class Folding:
         return words_by_line
 
 
+@lru_cache(maxsize=1_024)  # the candidates of one search are those of others
+def _lowered(text: str) -> str:
+    """``text`` in lower case and without accents, each letter in its place."""
+    lower = text.lower()
+    if text.isascii():
+        return lower
+    # Where it gets longer, places in one are not those in the other.
+    lower = lower if len(lower) == len(text) else text
+    accented, letters = accented_letters()
+    return lower.translate(letters) if accented.search(lower) else lower
+
+
 class _Match(NamedTuple):
     """What of a query a chunk has; only those with the same ``key`` may say the same.
 
     ``words`` are the words of the query in it. ``best_lines`` says where the lines start that have
-    most of them, ``lines`` where those start that have any. An undated chunk has none of these.
+    most of them, ``lines`` where those start that have any, in no order. An undated chunk has none.
     """
 
     key: tuple[object, ...]
@@ -191,7 +198,7 @@ class _Match(NamedTuple):
 
         Where only a heading has one, of all lines.
         """
-        texts = {start: self.chunk.text[start:].partition("\n")[0] for start in self.lines}
+        texts = {start: self.chunk.text[start:].partition("\n")[0] for start in sorted(self.lines)}
         below = [start for start, text in texts.items() if not _is_heading(text)]
         facts = self._facts_at(below) if below else self.facts()
         # The day of a log, which is its heading, is no value of what it says.
@@ -200,7 +207,7 @@ class _Match(NamedTuple):
     def _facts_at(self, starts: Sequence[int]) -> list[_Fact]:
         from commonplace.text.values import without_value  # few searches fold
 
-        lines = [self.chunk.text[start:].partition("\n")[0] for start in starts]
+        lines = [self.chunk.text[start:].partition("\n")[0] for start in sorted(starts)]
         # A heading, or what ends like one, says nothing without what stands below it.
         if not lines or any(map(_is_heading, lines)):
             lines = self.chunk.text.split("\n")

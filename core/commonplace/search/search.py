@@ -172,7 +172,7 @@ class Searcher:
             asked = with_compounds(query, arms, request.texts, self._analyser, ask)
             query, arms, notes = *asked[:2], (*notes, *asked[2])
         notes += tuple(unknown_sources(arms, request.sources, self._sources))
-        notes += (*[note for arm in arms for note in (arm.note, arm.incomplete) if note], *near)
+        notes += (*[arm.note for arm in arms if arm.note], *near)
         unknown: tuple[UnknownWord, ...] = ()
         if lacking := next((arm for arm in arms if arm.unknown - query.keyword.beside), None):
             from commonplace.search.unknown import UnknownWords
@@ -181,6 +181,7 @@ class Searcher:
             words = UnknownWords(query, lacking, request.texts, self._analyser, ask_again)
             query, arms, unknown, failed = words.ask_with_parts(arms, request.wide)
             notes += failed
+        notes += tuple([arm.incomplete for arm in arms if arm.incomplete])
         if not any(arm.kind == "cosine" and arm.found for arm in arms):  # which knows no words
             no_note = none_of(search.freshness)  # words are counted in all chunks
             notes += tuple(unknown_notes(unknown, no_note))

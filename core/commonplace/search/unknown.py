@@ -160,6 +160,7 @@ class UnknownWords:
         return keyword._replace(
             should=(*should, *new),
             beside=keyword.beside.union(new),
+            instead=keyword.instead.union(new),
             neighbours=(*keyword.neighbours, *pairs),
             selective=(),
         )

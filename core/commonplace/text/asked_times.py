@@ -92,10 +92,11 @@ def read_times(
     # Nothing is missing where a note of the day does not name it.
     others = analyser.query(parsed._replace(words=rest))
     timed = {*keyword.should} - {*others.should} - keyword.beside
-    beside = keyword.beside | timed
+    instead, beside = keyword.beside, keyword.beside | timed
     if any(map(_has_digit, timed)):  # a date, in whichever order its numbers are
         timed = set()
     keyword = keyword._replace(days=days, beside=beside, timed=frozenset(timed), coming=coming)
+    keyword = keyword._replace(instead=instead)
     return keyword, (*rest, *parsed.phrases)
 
 

@@ -353,6 +353,7 @@ _ASKED: list[_Form] = [
     (words.AHEAD, partial(_counted, ahead=True)),
     (words.UNTIL_THEN, _until_then),
     (words.DAY_OF_MONTH, _day_of_month),
+    (words.AFTER_SEASON, _season),
     (words.UPCOMING, lambda today, _: (today, today + timedelta(30))),
 ]
 _UNIT = "|".join(_UNITS.values())
@@ -389,7 +390,7 @@ ANY_DAY_OF_MONTH = _any_of(words.DAY_OF_MONTH)
 
 ALSO_IN_NOTES = (
     f"{LAST_WEEKDAY}|{_any_of(' '.join(words.WEEKENDS_AGO.values()))}"
-    f"|{words.WEEK_NUMBER}|{_any_of(words.SEASON)}"
+    f"|{words.WEEK_NUMBER}|{_any_of(words.SEASON + words.AFTER_SEASON)}"
 )
 """A pattern of the times seen from today that notes use, too: "on Monday", "last weekend"."""
 

@@ -222,6 +222,33 @@ _UNSPACED = re.compile("[\u0e00-\u0e7f\u3000-\ud7ff]")
 _LETTER = "[a-z0-9_\u00c0-\u024f\u0400-\u04ff]"
 
 
+# English, German, French, Spanish, Italian, Portuguese, Russian, Chinese. "_" is white space, "%"
+# an article, "@" a word for "of" with one. Behind "+" stand words that notes have before a month,
+# too, behind "~" those of many meanings: they open a span before what is known to be a time.
+OPENING = {
+    "since": r"+since% as_of% starting(?:_(?:from|in|on|with))?% +seit% +ab% +depuis% d[eè]s%"
+    r" [àa]_partir_@ a_partire_da(?:l(?:l['’]|la)?)? +desde% dal(?:l['’])? ~da начиная_со? ~со?",
+    "until": r"+until% till% up_to% +bis(?:_zu[mr]?)?% jusqu['’](?:à|en|aux?)% +hasta%"
+    r" até(?:_(?:ao?|à))?% fino_a(?:l|lla)? ~по ~截至 ~截止到? ~直到",
+    "before": "before% prior_to% earlier_than% vor% +avant% antes_@ prima_@ до перед",
+    "after": "after% later_than% nach% après% despu[eé]s_@ depois_@ após% dopo% после",
+}
+"""The words that open a span of days, by its kind; :func:`opening` makes patterns of them."""
+_ARTICLE = r"(?:_(?:the|de[mnr]|l[aeo]|l['’]|el|o|a|il))?"
+_OF = r"d(?:e(?:_(?:la|el|l['’]))?|u|el(?:la)?|os?|as?|i|['’]|ell['’])"
+
+
+def opening(kind: str = "", marks: str = " +~", *, articles: bool = True) -> str:
+    """The pattern of the words of ``kind``, by default of all, that have one of ``marks``.
+
+    A blank in ``marks`` stands for those without one. ``articles`` may follow the words.
+    """
+    words = (OPENING[kind] if kind else " ".join(OPENING.values())).split()
+    chosen = [one.lstrip("+~") for one in words if (one[0] if one[0] in "+~" else " ") in marks]
+    pattern = "|".join(chosen).replace("%", _ARTICLE if articles else "").replace("@", _OF)
+    return pattern.replace("_", r"\s+")
+
+
 def may_have(pattern: str, lowered: str) -> bool:
     """Whether ``lowered`` may have what ``pattern`` matches: to compile all takes long."""
     return any(map(lowered.__contains__, _hints(pattern)))

@@ -348,10 +348,10 @@ WEEK_NUMBER = (
 )
 
 _SEASONS = """
-spring frühling frühjahr printemps primavera весной 春天 봄에
-summer sommer été verano estate verão летом 夏天 여름에
-autumn fall herbst automne otoño autunno outono осенью 秋天 가을에
-winter hiver invierno inverno зимой 冬天 겨울에
+spring frühling frühjahr printemps primavera весной весны 春天 봄에
+summer sommer été verano estate verão летом лета 夏天 여름에
+autumn fall herbst automne otoño autunno outono осенью осени 秋天 가을에
+winter hiver invierno inverno зимой зимы 冬天 겨울에
 """
 SEASONS = {
     name: number
@@ -372,6 +372,12 @@ SEASON = rf"""
 (?:in|this|during|since)-({_SPRING}|{_FALL})(?:{_OF_YEAR}|(?!-[a-z]))
 {_LATIN_SEASON}{_OF_YEAR}
 (весной|летом|осенью|зимой) (春天|夏天|秋天|冬天|봄에|여름에|가을에|겨울에)
+"""
+# With a word that opens a span: the last one that has begun. In notes a coming one is meant, too.
+AFTER_SEASON = rf"""
+(?:after-the-|nach-dem-|après-l[ea]-|après-l['’]|dopo-l['’]|dopo-la-){_CLEAR_SEASON}(?:{_OF_YEAR})?
+(?:después|depois)-(?:del|de-la|do|da)-{_CLEAR_SEASON}(?:{_OF_YEAR})?
+after-the-({_SPRING}) после-(весны|лета|осени|зимы)
 """
 # The last one that is over.
 SEASON_BEFORE = rf"""

@@ -33,6 +33,7 @@ from commonplace.text.day_names import (
     compiled_spaced,
     compiled_unspaced,
     may_have,
+    opening,
 )
 from commonplace.text.day_spans import (
     PART_OF_YEAR,
@@ -70,35 +71,30 @@ _THAI = {
 _BUDDHIST = 543
 """Years by which the Buddhist era, which Thailand counts in, is ahead."""
 
+# Words that open a span are those of ``day_names.py``: see ``open_spans.py``.
 _WITHIN = (
-    "in|during|since|until|early|late|mid|im|en|em|nel|début|fin|mi|depuis|avant|desde|hasta"
-    "|anfang|mitte|ende|seit|bis|ab|в"
+    "in|during|early|late|mid|im|en|em|nel|début|fin|mi|anfang|mitte|ende|в|"
+    f"{opening(marks='+', articles=False)}"
 )
 _MONTH_BEFORE = (
     rf"(?P<before>{_WITHIN}|of|by|last|this|next|mois\s+de"
     r"|(?:principios|comienzos|inicios|mediados|fines|finales|final|fin)\s+de)"
 )
-# Beside these, in queries: words that may open a span, see ``open_spans.py``; the second ones only
-# where another month is named, as "to June" may be to a person.
-_OPENING = (
-    r"before|after|till|through|vor|nach|jusqu['’]en|après|antes\s+de|después\s+de|até|depois\s+de"
-    r"|após|fino\s+a|prima\s+di|dopo|до|после"
-)
+# Beside these, in queries; the second ones only where another month is named, as "to June" may be
+# to a person.
+_OPENING = f"through|{opening(marks=' ')}"
 _BEHIND_DE = r"(?=\s+\w+\s+[àa]\s)"
 _JOINING = (
     rf"from|between|and|to|von|zwischen|und|et|y|à|a|entre|tra|fra|между|de{_BEHIND_DE}|da|с|по"
 )
 _ASKED_MONTH_BEFORE = _MONTH_BEFORE.replace("(?P<before>", f"(?P<before>{_OPENING}|{_JOINING}|")
 _YEAR_BEFORE = in_words(f"in|during|im-jahre?|en|em|nel|в|{PART_OF_YEAR}")
-_OPENING_A_YEAR = (
-    r"since|until|till|before|after|seit|bis|vor|nach|ab|depuis|jusqu['’]en|avant|après|desde|hasta"
-    r"|antes\s+de|después\s+de|até|depois\s+de|após|dal|fino\s+al|prima\s+del|dopo\s+il"
-)
+# "Up to 2000" is an amount.
+_OPENING_A_YEAR = rf"(?!up\s|до\s)(?:{opening(marks=' +')})"
 _NO_AMOUNT = r"(?!\s*[€$£%]|\s+(?:(?-i:[A-ZÄÖÜ])|(?:euros?|dollars?|km|m|kg|[mg]b|kwh|w|rpm)\b))"
 # What may stand before "3 may" where that is a day.
 _ON = re.compile(
-    r"\b(?:on|of|since|until|till|by|before|after|from|am|vom|bis|seit|le|du|au|el|del|al|il)\s+$",
-    re.IGNORECASE,
+    rf"\b(?:on|of|by|from|am|vom|le|du|au|el|del|al|il|{opening(marks=' +')})\s+$", re.IGNORECASE
 )
 _FIRST_NAMES = {"may", "mai", "mar", "april", "june", "jan", "august", "julio", "juli", "avril"}
 _OTHER_WORDS = {"may", "march", "mars", "sept"}
@@ -216,7 +212,7 @@ def _times_seen_from(today: Callable[[], date], text: str, *, asked: bool) -> It
         possible = [name for name in names if may_have(name, words)]
         if days := seen_from(today(), words, possible):
             first, last = days
-            if words.startswith(_SINCE_A_DAY) or _SINCE.search(text, 0, match.start()):
+            if _SINCE_A_DAY.match(words) or _SINCE.search(text, 0, match.start()):
                 last = max(last, today())
             in_notes = (
                 "-" in words
@@ -352,8 +348,8 @@ def _calendar_pattern(
     return re.compile(numbered, re.IGNORECASE)
 
 
-_SINCE_A_DAY = ("since ", "seit ", "depuis ", "desde ", "da ", "с ")
-_SINCE = re.compile(r"\b(?:since|seit|depuis|desde)\s+$", re.IGNORECASE)
+_SINCE_A_DAY = re.compile(rf"(?:{opening('since')})\s")
+_SINCE = re.compile(rf"\b(?:{opening('since', '+', articles=False)})\s+$", re.IGNORECASE)
 _A_MONTH = timedelta(31)
 """Notes, too, name what is longer as it is seen from their day: "the trip last year"."""
 

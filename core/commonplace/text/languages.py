@@ -80,6 +80,13 @@ _ENDINGS = {"en": 2, "er": 2, "es": 2, "em": 2, "ln": 1, "rn": 1} | dict.fromkey
 _SHORTEST = 5
 
 
+def rarity_of(stem: str) -> float:
+    """How rare ``stem`` is in English, 0..1 (0: in every passage of 100 words)."""
+    from commonplace.text.english import HIGHEST, RAREST
+
+    return english_levels().get(stem, RAREST) / HIGHEST
+
+
 def latin_stem(word: str, english: Callable[[str], str]) -> str:
     """The stem of ``word``, in lower case and ASCII, by the stemmer ``english`` and by its ending.
 
@@ -328,6 +335,25 @@ def sought(wanted: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
     return wide, wanted.difference(wide, words, [""]).union(needles)
 
 
+LETTERS = "[\u3005-\u3007\u3041-\u3096\u30a1-\u30fa\u30fc-\u30fe\u4e00-\u9fff\uac00-\ud7a3]"
+"""Those of scripts without spaces of which each is a unit of its run."""
+FIRST_LETTER = "\u3005"
+
+
+@cache
+def plain_text(run: str) -> re.Pattern[str]:
+    """Text of ASCII, marks that part words, and letters that match ``run``."""
+    marks = (
+        "\xa0\xab\xb7\xbb\u2013-\u2027\u2190-\u21ff\u2500-\u25ff\u3000-\u3003\u3008-\u3020\u30fb"
+        "\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff64"
+    )
+    # Whether signs of C# and C++ belong to a name depends on what is beside them. With
+    # "*+" nothing of several runs matches before Python 3.11.5.
+    return re.compile(
+        rf"(?:[\0-\"$-*,-\x7f{marks}]++|(?:{run})++|(?<![^\0-\x7f])[+#](?![^\0-\x7f]))*"
+    )
+
+
 # Some are parts of other words: they only tell which queries need a closer look. "_" is a space.
 _MONTHS_LISTED = """
 jan feb mar apr may mai jun jul aug sep oct okt nov dec dez abr set out dic avr fév mär jui aoû déc
@@ -354,7 +380,7 @@ _BEFORE_A_DATE_LISTED = """
 _in_ _during_ _early_ _late_ _mid_ _of_ _am_ _vom_ _zum_ _bis_ _seit_ _den_ _dem_ _der_ _jahr
 _since_ _until_ _till_ _before_ _after_ _vor_ _nach_ _ab_ _depuis_ _avant_ _après_ _desde_ _hasta_
 _até_ _após_ _dal_ _dopo_ _fino_ _prima_ _anfang_ _mitte_ _ende_ _en_ _em_ _nel_ _début_ _fin _de_
-_inizio_ _metà_ _в_
+_inizio_ _metà_ _в_ _prior_ _than_ _starting_ _dès_ _partir_ _partire_ _перед_ _после_ _начиная_
 """
 _BEFORE_A_DATE = [word.replace("_", " ") for word in _BEFORE_A_DATE_LISTED.split()]
 _TIMES = [*_MONTHS_LISTED.split(), *SEEN]

@@ -15,6 +15,7 @@ from datetime import date, timedelta
 from functools import cache
 from typing import TYPE_CHECKING
 
+from commonplace.text.day_names import OPENING, opening
 from commonplace.text.day_spans import BEGINNING, digitless, is_yearly
 from commonplace.text.day_words import WEEKDAYS
 
@@ -23,20 +24,7 @@ if TYPE_CHECKING:
 
     from commonplace.text.day_spans import Days, Time
 
-# English, German, French, Spanish, Italian, Portuguese, Russian, Chinese. "_" is white space, "%"
-# an article, "@" a word for "of" with one.
-_WORDS_BEFORE = {
-    "since": r"since% as_of% starting(?:_(?:from|in|on|with))?% seit% ab% depuis% d[eè]s%"
-    r" [àa]_partir_@ a_partire_da(?:l(?:l['’]|la)?)? desde% dal(?:l['’])?"
-    r" da (?:начиная_)?со?",
-    "until": r"until% till% up_to% bis(?:_zu[mr]?)?% jusqu['’](?:à|en|aux?)% hasta%"
-    r" até(?:_(?:ao?|à))?% fino_a(?:l|lla)? по 截至 截止到? 直到",
-    "before": "before% prior_to% earlier_than% vor% avant% antes_@ prima_@ до перед",
-    "after": "after% later_than% nach% après% despu[eé]s_@ depois_@ após% dopo% после",
-}
-_ARTICLE = r"(?:_(?:the|de[mnr]|l[aeo]|l['’]|el|o|a|il))?"
-_OF = r"d(?:e(?:_(?:la|el|l['’]))?|u|el(?:la)?|os?|as?|i|['’]|ell['’])"
-# Chinese, Japanese, Korean.
+# "_" is white space. Behind a time, in Chinese, Japanese, Korean.
 _WORDS_BEHIND = {
     "since": "以来|以來|以降|开始|開始|起(?![来來])|から|부터|이래로?|이후로?",
     "until": "まで|[为為]止|까지",
@@ -68,13 +56,6 @@ _COUNTED = re.compile(
     r"|ann[oi]|anos?|день|дн(?:я|ей)|недел[юиь]|месяц(?:а|ев)?|года?|лет)\s+)$",
     re.IGNORECASE,
 )
-_HINTS = re.compile(
-    r"\b(?:since|starting|as\s+of|until|till|to|through|before|prior|earlier|later|after|onwards?|on|and"
-    r"|seit|ab|bis|vor|nach|an|und|depuis|d[eè]s|[àa]\s+parti\w+|jusqu|avant|après|à|au|et"
-    r"|desde|hasta|antes|despu[eé]s|al?|y|e|da|dal|fino|prima|dopo|até|depois|após|со?|начиная|по|до|перед|после|и)\b"
-    f"|[-–—~至到从從自由]|{'|'.join(_WORDS_BEHIND.values())}|[为為]止|截",
-    re.IGNORECASE,
-)
 _LOOKED_AT = 40
 """Characters before a time that are searched for words about it."""
 _AHEAD = timedelta(30)
@@ -83,7 +64,14 @@ _AHEAD = timedelta(30)
 
 def may_have_some(text: str) -> bool:
     """Whether ``text`` has a word that may open a span."""
-    return _HINTS.search(text) is not None
+    return _hints().search(text) is not None
+
+
+@cache
+def _hints() -> re.Pattern[str]:
+    behind = "|".join(_WORDS_BEHIND.values())
+    latin = rf"(?<!\w)(?:{opening()}|{_FROM}|{_TO}|{_AND}|on|onwards?|an)"
+    return _compiled(rf"{latin}|{behind}|[-–—~至到从從自由]|[为為]止|截|と|から|부터")
 
 
 @cache
@@ -94,8 +82,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 @cache
 def _kinds() -> str:
     """A pattern of the words before a time: the groups have the names of their kinds."""
-    kinds = [f"(?P<{kind}>{'|'.join(words.split())})" for kind, words in _WORDS_BEFORE.items()]
-    return "|".join(kinds).replace("%", _ARTICLE).replace("@", _OF)
+    return "|".join(f"(?P<{kind}>{opening(kind)})" for kind in OPENING)
 
 
 def _before(text: str, start: int) -> re.Match[str] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from _thread import allocate_lock  # threading takes a millisecond to import
-from functools import cache, partial
+from functools import partial
 from itertools import islice
 from operator import itemgetter
 from typing import TYPE_CHECKING, TypeVar
@@ -13,16 +13,19 @@ import Stemmer
 
 from commonplace.model.search import KeywordQuery
 from commonplace.text.languages import (
+    FIRST_LETTER,
+    LETTERS,
     STEM_FOR,
     STEM_OF,
     backwards,
     is_vietnamese,
     joined_spelling,
     latin_stem,
+    plain_text,
     sought,
 )
 from commonplace.text.query import MOST_PHRASES
-from commonplace.text.questions import answer_asked, stop_words_of, words_of_now
+from commonplace.text.questions import answer_asked, stop_words_of, tokens_of_now
 from commonplace.text.tokens import (
     MAX_TOKEN,
     cut,
@@ -45,6 +48,8 @@ if TYPE_CHECKING:
     from commonplace.model.search import Phrase
     from commonplace.text.query import ParsedQuery
     from commonplace.text.tokens import Match, Piece
+
+    _TermsAt = tuple[tuple[int, int, tuple[str, ...]], ...]
 
 
 # Bounds of an analysed query: of its different terms, its pairs, its phrases and their lengths.
@@ -92,9 +97,8 @@ class StandardAnalyser:
         must_not = [_sequence(self._pieces(text)) for text in parsed.excluded[:MOST_PHRASES]]
         should, selective = reading.should(), list[str]()
         beside = reading.beside(should)
-        if now := words_of_now(" ".join(typed)):  # a note without "now" may hold now all the same
-            now_tokens = {token for word in now for token in _sequence(self._pieces(word))}
-            beside |= now_tokens.intersection(() if now_tokens.issuperset(should) else should)
+        now, present = tokens_of_now(" ".join(typed), lambda word: _sequence(self._pieces(word)))
+        beside |= now.intersection(() if now.issuperset(should) else should)
         if any(map(has_unspaced, (*parsed.words, *phrases))):
             # One English word among pairs of letters: it would count as little as one of them.
             should += [term for term in should if term.isascii()]
@@ -110,6 +114,7 @@ class StandardAnalyser:
             neighbours=tuple(reading.pairs),
             beside=beside,
             selective=tuple(selective),
+            timed=present.intersection(should),
             answer=answer_asked(" ".join(typed)),
         )
 
@@ -133,9 +138,9 @@ class StandardAnalyser:
         if not text.isascii() and wide:
             from commonplace.text.unspaced import places_in_plain
 
-            found, text = places_in_plain(text, wide, LETTERS, plain_text)
+            found, text = places_in_plain(text, wide)
         elif not text.isascii():
-            letters = LETTERS if max(text) >= _FIRST_LETTER else "(?!)"  # which compiles faster
+            letters = LETTERS if max(text) >= FIRST_LETTER else "(?!)"  # which compiles faster
             if plain_text(letters).fullmatch(text):
                 text = in_ascii(text)
         for start, end in _words_with(text, needles):
@@ -144,21 +149,22 @@ class StandardAnalyser:
 
     def _matches_of_word(self, word: str, start: int, wanted: frozenset[str]) -> list[Match]:
         core = word.strip(_BESIDE_WORDS)
-        if not core.isascii() and lacks(core, wanted):
-            return []
         # What was a group before is one here, too, whatever stands beside it.
-        whole = core in self._group_terms or (core.isalnum() and core.isascii())
-        found: list[Match] = []
-        at = 0
-        for group in [core] if whole else groups(word):
+        terms_at = self._group_terms.get(core)
+        if terms_at is None and core.isascii():
+            terms_at = self._group_terms[core] if core.isalnum() else None
+        elif terms_at is None and lacks(core, wanted):
+            return []
+        if terms_at is not None:
+            return _wanted_at(start + word.find(core), terms_at, wanted)
+        at, found = 0, list["Match"]()
+        for group in groups(word):
             # Each begins where its text next stands: a group may begin at any letter of its own.
             at = word.find(group, at)
-            if not group.isascii():
-                found += matching_pieces(group, start + at, self._stems.__getitem__, wanted)
+            if group.isascii():
+                found += _wanted_at(start + at, self._group_terms[group], wanted)
             else:
-                for first, last, terms in self._group_terms[group]:
-                    if matching := wanted.intersection(terms):
-                        found.append((start + at + first, start + at + last, matching))
+                found += matching_pieces(group, start + at, self._stems.__getitem__, wanted)
             at += len(group)
         return found
 
@@ -259,23 +265,13 @@ def _until_token(found: Iterable[Piece], count: int) -> Iterator[Piece]:
             return
 
 
-LETTERS = "[\u3005-\u3007\u3041-\u3096\u30a1-\u30fa\u30fc-\u30fe\u4e00-\u9fff\uac00-\ud7a3]"
-"""Those of scripts without spaces of which each is a unit of its run."""
-_FIRST_LETTER = "\u3005"
-
-
-@cache
-def plain_text(run: str) -> re.Pattern[str]:
-    """Text of ASCII, marks that part words, and letters that match ``run``."""
-    marks = (
-        "\xa0\xab\xb7\xbb\u2013-\u2027\u2190-\u21ff\u2500-\u25ff\u3000-\u3003\u3008-\u3020\u30fb"
-        "\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff64"
-    )
-    # Whether signs of C# and C++ belong to a name depends on what is beside them. With
-    # "*+" nothing of several runs matches before Python 3.11.5.
-    return re.compile(
-        rf"(?:[\0-\"$-*,-\x7f{marks}]++|(?:{run})++|(?<![^\0-\x7f])[+#](?![^\0-\x7f]))*"
-    )
+def _wanted_at(start: int, terms_at: _TermsAt, wanted: frozenset[str]) -> list[Match]:
+    """Where those of a group at ``start`` stand that are ``wanted``."""
+    return [
+        (start + first, start + last, matching)
+        for first, last, terms in terms_at
+        if (matching := wanted.intersection(terms))
+    ]
 
 
 def _words_with(text: str, needles: Collection[str]) -> list[tuple[int, int]]:
@@ -286,13 +282,16 @@ def _words_with(text: str, needles: Collection[str]) -> list[tuple[int, int]]:
     padded, wide = f"{lower} ", "" if text.isascii() else text
     spans = {word.span() for word in re.finditer("[^ ]++", wide) if not word.group().isascii()}
     for needle in needles:
+        at = lower.find(needle)
+        if at < 0:  # as most
+            continue
         # A number begins and ends nothing in the middle of another one.
         first, last = needle[0] in _DIGITS, needle[-1] in _DIGITS and len(needle) < MAX_TOKEN
-        at = lower.find(needle)
         while at >= 0:
             end = at + len(needle)
-            before, behind = lower[at - 1 : at], lower[end : end + 1]
-            if (first and before in _DIGITS) or (last and behind in _DIGITS):
+            if (first and lower[at - 1 : at] in _DIGITS) or (
+                last and lower[end : end + 1] in _DIGITS
+            ):
                 at = lower.find(needle, at + 1)
                 continue
             end = padded.index(" ", at)
@@ -307,7 +306,8 @@ def _words_with(text: str, needles: Collection[str]) -> list[tuple[int, int]]:
     return sorted(spans)
 
 
-_JOINT = re.compile("_|(?<=[a-z0-9])-(?=[a-z0-9])")  # what a query may leave out
+# What a query may leave out; a set of characters first, as these are searched for the fastest.
+_JOINT = re.compile("[_-](?:(?<=_)|(?<=[a-z0-9]-)(?=[a-z0-9]))")
 
 
 class _Stems(dict[str, str]):
@@ -360,14 +360,14 @@ def _remember(known: dict[str, _Value], key: str, value: _Value) -> None:
         known[key] = value
 
 
-class _GroupTerms(dict[str, tuple[tuple[int, int, tuple[str, ...]], ...]]):
+class _GroupTerms(dict[str, "_TermsAt"]):
     """Where in groups of ASCII already met which terms are found: (start, end, terms)."""
 
     def __init__(self, stems: _Stems) -> None:
         super().__init__()
         self._stem = stems.__getitem__
 
-    def __missing__(self, group: str) -> tuple[tuple[int, int, tuple[str, ...]], ...]:
+    def __missing__(self, group: str) -> _TermsAt:
         read = word_pieces(group, 0, self._stem)
         found = tuple(
             [(s, e, (token, *extra) if token else extra) for s, e, token, _, extra in read]

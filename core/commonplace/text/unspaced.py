@@ -12,10 +12,11 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 from unicodedata import is_normalized
 
+from commonplace.text.languages import LETTERS, plain_text
 from commonplace.text.tokens import has_unspaced, in_ascii
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from commonplace.text.tokens import Match
 
@@ -24,21 +25,18 @@ _THAI = "[\u0e01-\u0e2f\u0e40-\u0e44\u0e46][\u0e01-\u0e3a\u0e40-\u0e4e]*"
 """Letters with their signs."""
 
 
-def places_in_plain(
-    text: str, wanted: frozenset[str], letters: str, plain_text: Callable[[str], re.Pattern[str]]
-) -> tuple[list[Match], str]:
+def places_in_plain(text: str, wanted: frozenset[str]) -> tuple[list[Match], str]:
     """Where ``wanted`` stand in the plain words of ``text``: (start, end, which one); and the rest.
 
-    Spaces part words. In the rest spaces replace all letters that are plain: Thai, and ``letters``,
-    each of which is a unit. ``plain_text`` makes the pattern of a text with no others; the analyser
-    hands its own over, as few searches need this module.
+    Spaces part words. In the rest spaces replace all letters that are plain: Thai, and ``LETTERS``,
+    each of which is a unit.
     """
-    if plain_text(letters).fullmatch(text):
+    if plain_text(LETTERS).fullmatch(text):
         return list(_letters_and_pairs(text, wanted)), in_ascii(text)
     if _is_plain(text, plain_text(_THAI)):
         return list(_units_and_pairs(f"{text} ", wanted)), in_ascii(text)
     plain, rest = [], []
-    pattern = plain_text(f"{_THAI}|{letters}")
+    pattern = plain_text(f"{_THAI}|{LETTERS}")
     for word in text.split(" "):
         is_plain = word.isascii() or _is_plain(word, pattern)
         plain.append(word if is_plain else " " * len(word))
@@ -57,11 +55,8 @@ _PAIR = 2
 
 def _letters_and_pairs(text: str, wanted: frozenset[str]) -> Iterator[Match]:
     """Where ``wanted`` stand in ``text``, in which each letter is a unit."""
-    for term in sorted(wanted, key=len):
-        if len(term) > _PAIR:  # in words of Latin letters with accents, which plain text has not
-            break
-        terms = frozenset((term,))
-        at = text.find(term)
+    for term, terms in _as_typed(wanted):
+        at = text.find(term) if len(term) <= _PAIR else -1  # others have accents
         while at >= 0:
             yield at, at + len(term), terms
             at = text.find(term, at + 1)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _CURATED_SHARE = 0.6  # of the budget, where daily logs follow
 _SECTIONS_SHARE = 1 / 3  # of what the instructions leave: all sections of plugins together
 _LEAST_ANSWER = 500  # characters for the passages, or nothing stands beside them
+_HEADING = re.compile(r" {0,3}#{1,6}(?:\s|\Z)")
 _MORE = "\n(The rest of this section is left out.)\n"
 
 
@@ -154,12 +155,21 @@ def _cut(text: str, room: int) -> str:
 
 
 def _without_last_heading(text: str) -> str:
-    """``text`` without headings at its end, which have no text below them."""
-    while True:
-        above, _, last = text.rstrip().rpartition("\n")
-        if not re.match(r" {0,3}#{1,6}(?:\s|\Z)", last):
-            return text
-        text = above
+    """``text`` without headings at its end, which have no text below them.
+
+    A comment that ends a piece of fenced code looks like one, and stays.
+    """
+    if not _HEADING.match(text.rstrip().rpartition("\n")[2]):
+        return text
+    from commonplace.text.facts import prose_lines  # few texts are cut there
+
+    lines = text.split("\n")
+    headings = {number for number, line in prose_lines(text) if _HEADING.match(line)}
+    last = end = len(lines)
+    while last and (last in headings or not lines[last - 1].strip()):
+        last -= 1
+        end = last if last + 1 in headings else end
+    return "\n".join(lines[:end])
 
 
 def _fitted(path: str, note: NoteText, room: int, *, tail: bool) -> tuple[str, bool]:

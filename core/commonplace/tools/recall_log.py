@@ -66,8 +66,8 @@ class RecallLog:
     def read(self) -> dict[str, Recalled]:
         """How often each line was recalled, by its :func:`line_digest`.
 
-        Half lines and records of another form are skipped. Raises ``OSError`` if the log exists
-        and cannot be read.
+        Half lines and records of another form are skipped. Raises
+        :class:`~commonplace.errors.UnavailableError` if the log exists and cannot be read.
         """
         recalled: dict[str, Recalled] = {}
         for record in self._log.records():

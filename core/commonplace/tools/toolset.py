@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -57,6 +56,11 @@ class SearchableMemory(Protocol):
     """What the tools need of a :class:`~commonplace.Memory`."""
 
     @property
+    def clock(self) -> Callable[[], float]:
+        """What gives now, in epoch seconds."""
+        ...
+
+    @property
     def settings(self) -> Settings:
         """The configuration."""
         ...
@@ -107,7 +111,7 @@ class MemoryTools:
     Citations follow ``memory.citations`` (``auto``: direct chats only). A chat that is not direct
     (its key names a group or a channel) sees neither ``MEMORY.md`` nor conversations. ``direct``
     and ``cited`` say which it is, and whether answers name their sources; ``budget`` is
-    ``limits.maxInjectedChars``.
+    ``limits.maxInjectedChars``. ``clock`` gives now in epoch seconds, by default the memory's does.
     """
 
     def __init__(
@@ -116,13 +120,13 @@ class MemoryTools:
         *,
         session_key: str = "",
         seconds: float | None = AGENT_SEARCH_SECONDS,
-        clock: Callable[[], float] = time.time,
+        clock: Callable[[], float] | None = None,
     ) -> None:
         check_memory(memory)
         settings = memory.settings
         self._memory = memory
         self._session_key = session_key
-        self._clock = clock
+        self._clock = clock or memory.clock
         self._seconds = seconds
         self.direct = is_direct(session_key)
         self.time_zone = settings.search.query.time_zone or ""

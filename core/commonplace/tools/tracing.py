@@ -125,7 +125,7 @@ class RecallTrace:
     def read(self) -> Iterator[TracedRecall]:
         """The recalls, oldest first; half lines and records of another form are skipped.
 
-        Raises ``OSError`` if a log exists and cannot be read.
+        Raises :class:`~commonplace.errors.UnavailableError` if a log exists and cannot be read.
         """
         for record in self._log.records():
             with suppress(ValueError, TypeError, KeyError, AttributeError):

@@ -2,21 +2,24 @@ from __future__ import annotations
 
 import os
 import stat
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
 
 from commonplace.errors import IndexUnavailableError
 from commonplace.testing import make_put, publish, search, write
-from commonplace.testing.base import held, words
-from commonplace_sqlite.connection import make_file
+from commonplace.testing.base import WAIT, held, words
+from commonplace_sqlite.connection import condition_of, make_file, open_file
 from commonplace_sqlite.database import stamp_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    import apsw
+
+    from commonplace.model.documents import Build
     from commonplace_sqlite.store import SqliteStore
 
 
@@ -53,6 +56,23 @@ def test_a_folder_that_was_there_keeps_its_rights(store: SqliteStore, path: str)
     os.chmod(os.path.dirname(path), 0o750)
     publish(store, make_put("a.md", "ant"))
     assert mode(os.path.dirname(path)) == 0o750
+
+
+def test_a_build_that_another_process_begins_meanwhile_is_no_damage(
+    store: SqliteStore, path: str
+) -> None:
+    publish(store, make_put("a.md", "ant"))
+    with store.writer(wait=WAIT), closing(open_file(path, "read", vfs="", busy_ms=0)) as reader:
+        begun: list[Build] = []
+
+        def overtaken(_: apsw.Cursor, sql: str, __: object) -> bool:
+            if "FROM build" in sql and not begun:
+                begun.append(store.open_build("second"))
+            return True
+
+        reader.exec_trace = overtaken
+        assert condition_of(reader, path) == "current"
+    assert begun
 
 
 def test_making_a_file_spares_the_one_that_is_there(tmp_path: Path) -> None:

@@ -25,9 +25,9 @@ def test_search_prints_score_path_lines_and_snippet(run: Callable[..., Run], ind
     assert ran.code == 0
     score, place = ran.out.splitlines()[0].split(" ")
     assert 0 < float(score) <= 1
-    path, _, lines = place.partition(":")
+    path, _, lines = place.partition("#L")
     assert path in {"memory/2026-10-07.md", "memory/projects/tide-api.md"}
-    assert lines.partition("-")[0].isdigit()
+    assert lines.partition("-L")[0].isdigit()
     assert "ERR_STALE_HARMONICS" in ran.out
     assert "\x1b" not in ran.out
 

@@ -59,14 +59,14 @@ def test_search_as_markdown(run: Callable[..., Ran], indexed: str) -> None:
     found = run("search", "--workspace", indexed, "spare key", "-n", "2", "--json").json["results"]
     shown = run("search", "--workspace", indexed, "spare key", "-n", "2", "--format", "md").out
     for hit in found:
-        assert f"### `{hit['path']}:{hit['startLine']}-{hit['endLine']}`" in shown
+        assert f"### `{hit['citation']}`" in shown
         for line in hit["snippet"].strip("\n").split("\n"):
             assert f"> {line}".rstrip() in shown.split("\n")
 
 
 def test_get_and_status_as_markdown(run: Callable[..., Ran], indexed: str) -> None:
     ran = run("get", "--workspace", indexed, "memory/2026-10-07:3-4", "--format", "md")
-    assert ran.out.startswith("### `memory/2026-10-07.md:3-4`\n\n> ## ")
+    assert ran.out.startswith("### `memory/2026-10-07.md#L3-L4`\n\n> ## ")
     status = run("status", "--workspace", indexed, "--deep", "--format", "md").out
     assert status.startswith("## Memory of main\n\n- **Workspace**: ")
     assert "- **ok: orphans**: none" in status
@@ -87,7 +87,7 @@ def test_markdown_stays_what_it_is() -> None:
         heading=("A *b*",),
     )
     shown = hits_as_markdown(SearchResult(hits=(hit,), backend="b"))
-    assert shown == "### `a.md:1-2` (0.50)\n\nA \\*b\\*\n\n> x\ufffd[2J\n"
+    assert shown == "### `a.md#L1-L2` (0.50)\n\nA \\*b\\*\n\n> x\ufffd[2J\n"
 
 
 def test_what_get_reads_is_what_search_prints(run: Callable[..., Ran], indexed: str) -> None:

@@ -104,7 +104,7 @@ def test_json_has_no_half_of_a_character(encoding: str) -> None:
 
 def test_plain_is_score_path_lines_and_snippet() -> None:
     assert plain_hits(RESULT, explain=False) == (
-        "0.877 memory/2026-10-07.md:5-9\n  The error was\n  ERR_STALE here.\n\n"
+        "0.877 memory/2026-10-07.md#L5-L9\n  The error was\n  ERR_STALE here.\n\n"
     )
 
 
@@ -119,7 +119,7 @@ def test_plain_explains_where_asked() -> None:
 
 def test_pretty_shows_place_heading_and_the_match() -> None:
     shown = pretty_hits(RESULT, Style(colour=True, width=60))
-    assert "\x1b[36mmemory/2026-10-07.md\x1b[0m:5-9" in shown
+    assert "\x1b[36mmemory/2026-10-07.md\x1b[0m#L5-L9" in shown
     assert "Wednesday › Incident" in shown
     assert "\x1b[1;33mERR_STALE\x1b[0m here." in shown
 
@@ -127,7 +127,7 @@ def test_pretty_shows_place_heading_and_the_match() -> None:
 def test_pretty_without_colour_has_no_escape_at_all() -> None:
     shown = pretty_hits(RESULT, Style(colour=False, width=60), explain=True)
     assert "\x1b" not in shown
-    assert shown.startswith("1. memory/2026-10-07.md:5-9  0.88\n   Wednesday › Incident\n")
+    assert shown.startswith("1. memory/2026-10-07.md#L5-L9  0.88\n   Wednesday › Incident\n")
 
 
 def test_pretty_says_whose_text_it_is_unless_it_is_the_agents_own() -> None:

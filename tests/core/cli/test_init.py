@@ -66,8 +66,15 @@ def test_it_never_overwrites(run: Callable[..., Any], vault: Path) -> None:
     before = file.read_bytes()
     ran = run("init", str(vault))
     assert ran.code == 0
-    assert f"Kept {file} as it is." in ran.out
+    assert f"Kept {file} as it is. New, it would be:\n  // How" in ran.out
     assert file.read_bytes() == before
+
+
+def test_what_it_would_write_again_is_not_shown_again(run: Callable[..., Any], vault: Path) -> None:
+    assert "// How" in run("init", str(vault)).out
+    ran = run("init", str(vault))
+    assert f"Kept {vault / 'commonplace.json5'} as it is.\n" in ran.out
+    assert "// How" not in ran.out
 
 
 def test_a_dry_run_writes_and_indexes_nothing(

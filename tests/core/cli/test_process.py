@@ -216,7 +216,7 @@ def _on_a_terminal(*argv: str, **env: str) -> str:
 
 def test_matches_are_highlighted_on_a_terminal(indexed: str) -> None:
     shown = _on_a_terminal("search", "--workspace", indexed, "workshop bakery")
-    assert "\x1b[36mMEMORY.md\x1b[0m:" in shown
+    assert "\x1b[36mMEMORY.md\x1b[0m#L" in shown
     assert "\x1b[1;33mworkshop\x1b[0m" in shown
     assert "Rules learned the hard way" in shown
 
@@ -225,7 +225,7 @@ def test_citations_open_the_editor(indexed: str) -> None:
     argv = ("search", "--workspace", indexed, "workshop bakery", "-n", "1")
     shown = _on_a_terminal(*argv, VISUAL="/usr/bin/code --wait", SSH_CONNECTION="")
     link = re.search(
-        r"\x1b\]8;;([^\x1b]*)\x1b\\\x1b\[36mMEMORY.md\x1b\[0m:(\d+)-\d+\x1b\]8;;", shown
+        r"\x1b\]8;;([^\x1b]*)\x1b\\\x1b\[36mMEMORY.md\x1b\[0m#L(\d+)-L\d+\x1b\]8;;", shown
     )
     assert link is not None
     assert link[1] == f"vscode://file{indexed}/MEMORY.md:{link[2]}"
@@ -277,7 +277,7 @@ def test_a_demo_that_is_interrupted_leaves_nothing(tmp_path: Path) -> None:
 def test_no_color_is_respected(indexed: str) -> None:
     shown = _on_a_terminal("search", "--workspace", indexed, "workshop bakery", NO_COLOR="1")
     assert "\x1b" not in shown
-    assert shown.startswith("1. MEMORY.md:")
+    assert shown.startswith("1. MEMORY.md#L")
 
 
 def test_long_work_is_shown_on_a_terminal_and_wiped_away(indexed: str) -> None:

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 OURS = re.compile(r"\x1b\[[0-9;]*m|\x1b\]8;;[!-~]*\x1b\\")
-EVIL = "\x1b]0;pwned\x07\x1b[2J\x9b2J\u202egpj.exe\r0.999 forged.md:1-2\n\x1b[31mred"
-HIT = re.compile(r"^[0-9.]+ .*:\d+-\d+", re.MULTILINE)
+EVIL = "\x1b]0;pwned\x07\x1b[2J\x9b2J\u202egpj.exe\r0.999 forged.md#L1-L2\n\x1b[31mred"
+HIT = re.compile(r"^[0-9.]+ .*#L\d+", re.MULTILINE)
 
 
 class Terminal(io.StringIO):
@@ -99,7 +99,7 @@ def test_json_means_the_same_and_steers_nothing(value: object) -> None:
 @given(texts, texts)
 @settings(max_examples=80)
 def test_no_name_and_no_line_of_a_note_passes_for_a_hit(path: str, snippet: str) -> None:
-    forged = "\n0.999 memory/forged.md:1-2\n"
+    forged = "\n0.999 memory/forged.md#L1-L2\n"
     (hit, *_) = RESULT.hits
     result = RESULT.replace(
         hits=(hit.replace(path=f"a{path}{forged}{path}.md", snippet=f"{snippet}{forged}{snippet}"),)

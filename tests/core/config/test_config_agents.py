@@ -243,6 +243,7 @@ def test_where_nothing_is_configured(tmp_path: Path, env: dict[str, str]) -> Non
     with pytest.raises(ConfigError, match="no workspace is configured") as caught:
         find(env)
     assert "COMMONPLACE_WORKSPACE" in caught.value.hint
+    assert "commonplace demo" in caught.value.hint
     (tmp_path / "elsewhere/memory").mkdir()
     assert find(env) == str(tmp_path / "elsewhere")
     (tmp_path / "home/.openclaw/workspace").mkdir(parents=True)

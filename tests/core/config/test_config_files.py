@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from commonplace.config.json5 import UnreadableError, parse_json5, read_text
+from commonplace.config.load import load_settings
 from commonplace.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -81,6 +82,14 @@ def test_a_named_file_that_is_missing_is_a_fault(
     env["COMMONPLACE_CONFIG"] = "nowhere.json5"
     (by_variable,) = problems()
     assert by_variable == by_argument
+
+
+def test_the_hint_on_a_missing_file_is_to_name_another_one(
+    workspace: str, env: dict[str, str]
+) -> None:
+    with pytest.raises(ConfigError, match="cannot be read") as caught:
+        load_settings(workspace=workspace, config="nowhere.json5", env=env)
+    assert "COMMONPLACE_CONFIG" in caught.value.hint
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links and pipes are POSIX's")

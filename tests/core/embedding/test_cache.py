@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from commonplace.embedding import cache as cache_module
 from commonplace.embedding.cache import EmbeddingCache, text_digest
 
 if TYPE_CHECKING:
@@ -176,7 +177,9 @@ def test_a_file_of_a_newer_version_is_left_alone(
     assert path.read_bytes() == before
 
 
-def test_a_damaged_file_that_another_process_has_replaced_is_not_deleted(tmp_path: Path) -> None:
+def test_a_damaged_file_that_another_process_has_replaced_is_not_deleted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "e.sqlite"
     one, other = EmbeddingCache(str(path)), EmbeddingCache(str(path))
     one.put("f", {A: b"1111"})
@@ -189,11 +192,56 @@ def test_a_damaged_file_that_another_process_has_replaced_is_not_deleted(tmp_pat
     again = EmbeddingCache(str(path))
     assert again.get("f", [A]) == {}, "which deletes the file"
     again.put("f", {B: b"2222"})
-    assert other.get("f", [A]) == {}
+    with monkeypatch.context() as patch:  # in the moment after the other has looked at the file
+        real, before = cache_module._file_id, [other._file]
+        patch.setattr(cache_module, "_file_id", lambda path: before.pop() if before else real(path))
+        assert other.get("f", [A]) == {}
     assert "is not used" in other.trouble
     assert other.get("f", [B]) == again.get("f", [B]) == {B: b"2222"}
     again.close()
     other.close()
+
+
+def test_what_is_put_after_another_process_has_deleted_the_file_is_kept(tmp_path: Path) -> None:
+    path = str(tmp_path / "e.sqlite")
+    one, other = EmbeddingCache(path), EmbeddingCache(path)
+    one.put("f", {A: b"1111"})
+    other.discard()
+    one.put("f", {B: b"2222"})
+    assert other.get("f", [A, B]) == {B: b"2222"}
+    one.close()
+    other.close()
+
+
+def test_a_file_that_cannot_be_written_any_more_still_answers(tmp_path: Path) -> None:
+    cache = EmbeddingCache(str(tmp_path / "e.sqlite"), max_entries=9)
+    cache.put("f", {A: b"1111"})
+    assert cache._connection is not None
+
+    denied = apsw.SQLITE_UPDATE
+    cache._connection.authorizer = lambda what, *_: apsw.SQLITE_DENY if what == denied else 0
+    assert cache.get("f", [A]) == {A: b"1111"}
+    assert cache.trouble == ""
+    cache.close()
+
+
+def test_a_path_that_sqlite_cannot_be_given_is_said_and_survived(tmp_path: Path) -> None:
+    cache = EmbeddingCache(str(tmp_path / "\udcff" / "e.sqlite"))
+    cache.put("f", {A: b"1111"})
+    assert cache.get("f", [A]) == {}
+    assert "is not used" in cache.trouble
+    cache.close()
+
+
+def test_a_write_does_not_wait_for_the_disk(tmp_path: Path) -> None:
+    path = str(tmp_path / "e.sqlite")
+    for _ in range(2):  # made, and opened again
+        cache = EmbeddingCache(path)
+        cache.put("f", {A: b"1111"})
+        assert cache._connection is not None
+        normal = 1
+        assert cache._connection.pragma("synchronous") == normal
+        cache.close()
 
 
 def test_a_closed_cache_knows_nothing(tmp_path: Path) -> None:

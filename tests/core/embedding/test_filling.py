@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
+import apsw
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
+from commonplace.embedding import filling
 from commonplace.embedding.cache import EmbeddingCache
-from commonplace.embedding.filling import fill_vectors
+from commonplace.embedding.filling import fill_from_cache, fill_vectors
 from commonplace.embedding.guarded import GuardedProvider
 from commonplace.embedding.service import EmbeddingService, QueryVector
 from commonplace.embedding.spaces import fingerprint_of
@@ -26,6 +29,7 @@ from commonplace_inmemory.store import InMemoryStore
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
+    from pathlib import Path
 
     from commonplace.model.documents import Build
     from commonplace.model.reports import Embedding, Progress
@@ -131,6 +135,40 @@ def test_what_is_cached_is_not_sent_whatever_the_store_knows(store: InMemoryStor
     report = filled(service_of(provider, cache=cache), other)
     assert (report.cached, report.embedded) == (1, 1)
     assert provider.sent[3:] == ["new"]
+
+
+def test_a_cached_vector_that_is_damaged_is_made_again(tmp_path: Path) -> None:
+    cache = EmbeddingCache(str(tmp_path / "e.sqlite"))
+    provider = Provider(0)
+    for _ in range(2):
+        store = InMemoryStore()
+        publish(store, make_put("x.md", "one", "two two"))
+        report = filled(service_of(provider, cache=cache), store)
+        assert (report.missing, report.reason) == (0, "")
+        with closing(apsw.Connection(cache.path)) as file:  # as a disk may, unseen by SQLite
+            file.execute("UPDATE embedding SET vector = ?", (b"\xff" * 8,))
+    assert provider.requests == [["one", "two two"]] * 2
+    cache.close()
+
+
+def test_vectors_from_the_cache_are_stored_until_the_deadline(
+    store: InMemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(filling, "_GROUP", 1)
+    service = service_of(Provider(0), cache=EmbeddingCache(":memory:"))
+    filled(service, store)
+    other, time = InMemoryStore(), Clock()
+    publish(other, make_put("a.md", "one", "two two", "three three"))
+    put = other.put_vectors
+
+    def slow(*args: Any) -> None:
+        put(*args)
+        time.now += 1.0
+
+    monkeypatch.setattr(other, "put_vectors", slow)
+    build = live_build(other)
+    assert fill_from_cache(service, other, build, deadline=Deadline(2.0, time)) == 2
+    assert fill_from_cache(service, other, build, deadline=NEVER) == 1
 
 
 def test_a_failure_later_keeps_what_was_finished(store: InMemoryStore) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Generator
 from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
@@ -206,6 +207,30 @@ def test_leaving_early_sends_no_more() -> None:
     next(runs)
     runs.close()  # type: ignore[attr-defined]  # a generator is what it is
     assert len(provider.sent) <= 2
+
+
+def test_leaving_early_does_not_wait_for_a_server_that_is_silent() -> None:
+    begun, given_up = threading.Event(), threading.Event()
+
+    def silent(texts: list[str]) -> list[list[float]]:
+        if texts == ["first"]:
+            assert begun.wait(5)
+            return vectors_of(texts)
+        begun.set()
+        deadline = provider.deadlines[-1]
+        for _ in range(500):  # at most 5 s
+            if deadline.expired:
+                given_up.set()
+                raise failure("timeout")
+            threading.Event().wait(0.01)
+        return vectors_of(texts)
+
+    provider = Scripted(silent, Limits(items=1))
+    results = runner(provider, concurrency=2).many(["first", "second"], dims=None, deadline=NEVER)
+    assert isinstance(results, Generator)
+    assert next(results).indices == (0,)
+    results.close()  # as where the user presses Ctrl-C
+    assert given_up.is_set()
 
 
 def test_nothing_asked_is_nothing_sent() -> None:

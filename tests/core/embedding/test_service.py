@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING
 
+import apsw
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -154,6 +156,18 @@ def test_a_cached_query_needs_no_provider() -> None:
     service.query("others", [space(0, 1)], deadline=NEVER)
     assert isinstance(service.query("words", [space(0, 1)], deadline=NEVER), QueryVector)
     assert provider.asked == ["words", "others"]
+
+
+def test_a_cached_query_that_is_damaged_is_asked_for_again(tmp_path: Path) -> None:
+    cache = EmbeddingCache(str(tmp_path / "e.sqlite"))
+    provider = Provider(0)
+    service = service_of(provider, cache=cache)
+    first = service.query("words", [space(0, 1)], deadline=NEVER)
+    with closing(apsw.Connection(cache.path)) as file:  # as a disk may, unseen by SQLite
+        file.execute("UPDATE embedding SET vector = ?", (b"\xff" * 16,))
+    assert service.query("words", [space(0, 1)], deadline=NEVER) == first
+    assert provider.asked == ["words", "words"]
+    service.close()
 
 
 def test_a_vector_of_another_length_is_neither_used_nor_kept() -> None:

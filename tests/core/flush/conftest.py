@@ -34,8 +34,8 @@ def open_memory(tmp_path: Path) -> Iterator[Callable[..., Memory]]:
                 "COMMONPLACE_STATE_DIR": str(tmp_path / "state"),
                 "COMMONPLACE_CACHE_DIR": str(tmp_path / "cache"),
             },
+            clock=lambda: NOON,
         )
-        memory._clock = memory._assembly._clock = lambda: NOON
         opened.append(memory)
         return memory
 

@@ -261,3 +261,17 @@ def test_a_mark_that_cannot_be_saved_does_not_stop_the_session(
 )
 def test_what_stands_there_keeps_its_bytes(before: bytes | None, after: bytes) -> None:
     assert appended(before, "memory/a.md", "- x") == after
+
+
+def test_a_mark_is_saved_where_old_conversations_cannot_be_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(_: str) -> list[str]:
+        raise PermissionError(13, "Permission denied")
+
+    records = session_module.FlushRecords(str(tmp_path), "main", "chat")
+    mark = FlushMark(compactions=3, flushed=3)
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "listdir", refused)
+        records.save(mark)
+    assert records.load() == mark

@@ -12,12 +12,12 @@ from commonplace.index.dated import nearness
 from commonplace.index.rescoring import (
     LEAST_CANDIDATES,
     Information,
-    rarity_of,
     rescored,
     weighing,
     weights_of,
 )
 from commonplace.model.search import Found, KeywordMatches, KeywordQuery, StoredChunk, TermCounts
+from commonplace.text.languages import rarity_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -220,3 +220,50 @@ def test_all_that_is_asked_for_gets_a_second_score() -> None:
 def test_a_word_that_is_typed_twice_is_known_or_missing_once(typed: tuple[str, ...]) -> None:
     information = Information(KeywordQuery(should=typed), 100, {"ferry": 5})
     assert information.of(1_000.0) == pytest.approx(0.5)
+
+
+LIST = """## Suppliers
+- Bread: bakery on the market, sixty rolls each Saturday
+- Gearbox: firm Zahn, ask for Ilse
+- Paint and varnish: shop behind the church, fifteen percent for clubs
+- Heating: fill up in August, before prices rise again
+- Printer: three hundred copies of the yearbook"""
+
+
+def list_and_note(text: str, day: str | None, length: int = 60) -> KeywordMatches:
+    """A list in which a word stands once, and a short note that has it once."""
+    matches = made([{"gearbox": 1.0}, {"gearbox": 1.0}], days=[day, "2026-05-01"])
+    one, note = matches.found
+    found = (one._replace(chunk=one.chunk._replace(text=text)), note)
+    return matches._replace(
+        found=found, terms=tuple(TermCounts({"gearbox": 1.0}, size) for size in (length, 20))
+    )
+
+
+ASKED = KeywordQuery(should=("gearbox", "anchor"))
+
+
+def test_an_item_of_a_list_counts_as_a_text_of_its_own() -> None:
+    first, second = rescored(list_and_note(LIST, None), ASKED, 9)
+    assert (first.chunk.id, second.chunk.id) == (0, 1)
+    assert "in an item of a list" in first.note
+    assert "in an item" not in second.note
+    assert dict(first.words) == pytest.approx({"gearbox": first.score / 1.4, "anchor": 0.0})
+
+
+@pytest.mark.parametrize(
+    ("text", "day", "length"),
+    [
+        (LIST, "2026-05-02", 60),  # a log has what happened, in any order
+        (LIST, None, 20),  # no longer than others
+        (LIST.replace("- Gearbox", "- For the gearbox"), None, 60),
+        (LIST.replace("- ", ""), None, 60),
+        (LIST[: LIST.index("- Printer")], None, 60),
+        (LIST.replace("\n", "\nIt is so.\nSince long.\n"), None, 60),
+    ],
+)
+def test_other_texts_count_as_a_whole(text: str, day: str | None, length: int) -> None:
+    found = rescored(list_and_note(text, day, length), ASKED, 9)
+    assert not any("in an item" in one.note for one in found)
+    plain = rescored(list_and_note("text", day, length), ASKED, 9)
+    assert [one.score for one in found] == [one.score for one in plain]

@@ -40,6 +40,13 @@ QUESTIONS = {
 2026-11-23..2026-11-25: what did we do after last week
 2026-11-24..2026-11-25: what was done after Monday
 2026-01-01..2026-11-25: what changed after 2025
+2026-09-01..2026-11-25: what changed after the summer
+2025-09-01..2026-11-25: what changed after the summer of 2025 | after summer 2025
+2026-06-01..2026-11-25: after the spring | since the summer
+..2026-04-30: what broke prior to may | bugs earlier than May
+2026-05-01..2026-11-25: the rate as of may | notes starting in may
+..2023-12-31: where did we live prior to 2024
+2024-01-01..2026-11-25: the prices as of 2024 | notes starting from 2024
 -08-01..-08-20: bugs between 1 and 20 August | bugs from 1 to 20 August
 2026-08-01..2026-09-20: bugs between 1 August and 20 September 2026
 -08-01..-09-20: bugs from 1 August to 20 September | bugs from August 1 until September 20
@@ -49,6 +56,8 @@ QUESTIONS = {
 2026-11-25..2026-12-03: what is due before 4 December
 none: the value before the freeze | after the release | since we met | until it breaks
 none: why are there no deploys after Thursday afternoon | never deploy before Monday
+none: after the fall of the price | after summer school | after spring cleaning
+none: the rent is up to 2000 now
 none: the step before may fail | wait until done
 -05-03: the day before 3 May | a week after 3 May | the weekend before 3 May
 -05-03: what did we do on the Monday after 3 May
@@ -72,6 +81,7 @@ none: the step before may fail | wait until done
 2026-11-24..2026-11-25: was war nach Montag
 -03-01..-05-31: was war von März bis Mai | was war zwischen März und Mai
 2026-11-08..2026-11-14: was war vor zwei Wochen
+2026-09-01..2026-11-25: was war nach dem Sommer | nach dem Sommer 2026
 none: vor dem Umzug | nach der Besprechung
 """,
     "French": """
@@ -87,6 +97,9 @@ none: vor dem Umzug | nach der Besprechung
 2026-09-02..2026-11-25: après le 1er septembre
 -03-01..-05-31: de mars à mai
 2026-11-23: avant-hier | avant hier
+2026-09-01..2026-11-25: après l'été | qu'a-t-on fait après l'été 2026
+2026-05-01..2026-11-25: dès mai | à partir de mai
+2024-01-01..2026-11-25: dès 2024
 none: avant la réunion | depuis le début
 """,
     "Spanish": """
@@ -102,6 +115,7 @@ none: avant la réunion | depuis le début
 2026-09-02..2026-11-25: después del 1 de septiembre
 -03-01..-05-31: de marzo a mayo
 2026-11-23: qué hice antes de ayer
+2026-09-01..2026-11-25: después del verano | qué hicimos después del verano de 2026
 none: antes de la reunión | después de comer
 """,
     "Italian": """
@@ -114,6 +128,7 @@ none: antes de la reunión | después de comer
 ..2026-08-31: prima del 1 settembre
 2026-11-01..2026-11-25: cosa abbiamo deciso dopo ottobre
 2026-09-02..2026-11-25: dopo il 1 settembre
+2026-09-01..2026-11-25: dopo l'estate | cosa abbiamo fatto dopo l'estate 2026
 none: prima della riunione | dopo la cena
 """,
     "Portuguese": """
@@ -129,6 +144,7 @@ none: prima della riunione | dopo la cena
 2026-11-23: o que fizemos antes de ontem
 2026-11-27: o que temos depois de amanhã
 2026-11-16..2026-11-22: a reunião da semana passada
+2026-09-01..2026-11-25: depois do verão | o que fizemos depois do verão
 none: antes da reunião | depois do almoço
 """,
     "Russian": """
@@ -140,6 +156,8 @@ none: antes da reunião | depois do almoço
 2026-11-01..2026-11-25: что решили после октября
 2026-09-02..2026-11-25: что решили после 1 сентября
 -03-01..-05-31: с марта по май
+2026-09-01..2026-11-25: что решили после лета
+2026-05-01..2026-11-25: что сделали начиная с мая
 none: до встречи | после обеда
 """,
     "Chinese": """
@@ -151,6 +169,7 @@ none: до встречи | после обеда
 ..2026-08-31: 9月1日之前
 2026-11-01..2026-11-25: 10月之后的决定 | 十月以后
 2026-09-02..2026-11-25: 9月1日之后
+2026-09-01..2026-11-25: 夏天之后 | 夏天以后做了什么
 -03-01..-05-31: 3月到5月 | 从三月至五月
 2026-08-01..2026-08-31: 三个月之前
 """,

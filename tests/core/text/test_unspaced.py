@@ -7,7 +7,6 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from commonplace.text.analyse import make_analyser
-from commonplace.text.standard import LETTERS, plain_text
 from commonplace.text.unspaced import places_in_plain, script_weights
 
 ANALYSER = make_analyser("standard")
@@ -44,7 +43,7 @@ def test_what_is_not_plain_is_left_to_cutting(
     text: str, term: str, places: list[tuple[int, int]], rest: str
 ) -> None:
     terms = frozenset({term})
-    found = places_in_plain(text, terms, LETTERS, plain_text)
+    found = places_in_plain(text, terms)
     assert found == ([(*place, terms) for place in places], rest)
 
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from commonplace import CallerError, Memory, PluginHost
 from commonplace.plugin import hookimpl
 from commonplace.tools.definitions import HEADING, instructions
+from commonplace.tools.prompt_block import _without_last_heading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,8 +33,9 @@ def opened(
     env["COMMONPLACE_CACHE_DIR"] = str(home / "cache")
     query = {"timeZone": zone} if zone else {}
     config = {"memory": {"search": {"query": query}}}
-    with Memory.open(workspace=home / "notes", config=config, env=env, host=host) as memory:
-        memory._clock = memory._assembly._clock = lambda: now
+    with Memory.open(
+        workspace=home / "notes", config=config, env=env, host=host, clock=lambda: now
+    ) as memory:
         yield memory
 
 
@@ -288,6 +290,29 @@ def test_no_heading_is_left_without_its_text(home: Path) -> None:
             end = int(curated.partition('lines="1-')[2].partition('"')[0])
             read = memory.get("MEMORY.md", start=end - 1, lines=2).text.rstrip()
             assert read.endswith(last)  # the last line may be a blank one
+
+
+@pytest.mark.parametrize("fence", ["```", "~~~~"])
+def test_a_comment_in_code_is_no_heading(home: Path, fence: str) -> None:
+    steps = "".join(f"# step {number}\n" for number in range(900))
+    text = f"# Curated\n\n## Setup\n\n{fence}sh\n{steps}{fence}\n\n## Later\n\n- fact\n"
+    (home / "notes" / "MEMORY.md").write_text(text)
+    with opened(home) as memory:
+        for budget in range(2_500, 3_100, 60):
+            shown = memory.recall(budget=budget).text
+            curated = shown.partition("<memory ")[2].partition("\n(This is a part")[0]
+            assert curated.count("# step ") > 40, budget
+
+
+def test_of_a_cut_text_only_headings_are_taken_off_its_end() -> None:
+    for cut, rest in [
+        ("# A\n\nText.\n\n## B\n\n### C\n", "# A\n\nText.\n"),
+        ("Text.\n\n## B\n```\n# comment\n\n", "Text.\n\n## B\n```\n# comment\n\n"),
+        ("```\n# comment\n```\n## B", "```\n# comment\n```"),
+        ("# A\n", ""),
+        ("Text.\n", "Text.\n"),
+    ]:
+        assert _without_last_heading(cut) == rest
 
 
 @pytest.mark.parametrize("line", ["Eva likes tea. " * 600, "- Eva " + "and more. " * 900])

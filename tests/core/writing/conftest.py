@@ -44,8 +44,8 @@ def open_memory(tmp_path: Path, workspace: Path) -> Iterator[Callable[..., Memor
                 "memory": {"backend": "inmemory", **config},
                 "agents": {"defaults": {"memorySearch": {"query": {"timeZone": "UTC"}}}},
             },
+            clock=lambda: NOON,
         )
-        memory._clock = memory._assembly._clock = lambda: NOON
         opened.append(memory)
         return memory
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from datetime import date
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from commonplace_audit.auditing import Audit
     from commonplace_audit.findings import Kind
 
-TODAY = date(2026, 10, 1)
+NOW = datetime(2026, 10, 1, 12, tzinfo=UTC).timestamp()
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def audited(workspace: Path, tmp_path: Path) -> Callable[..., Audit]:
             (workspace / path).parent.mkdir(parents=True, exist_ok=True)
             (workspace / path).write_bytes(text.encode())
         env = {"COMMONPLACE_STATE_DIR": str(tmp_path / "state")}
-        with Memory.open(workspace=workspace, env=env) as memory:
-            return audit(memory, kinds=kinds or KINDS, today=TODAY, largest=largest)
+        with Memory.open(workspace=workspace, env=env, clock=lambda: NOW) as memory:
+            return audit(memory, kinds=kinds or KINDS, largest=largest)
 
     return run

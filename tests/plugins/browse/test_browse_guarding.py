@@ -26,6 +26,16 @@ def test_a_token_works_once_and_gives_a_session(make_browser: Callable[..., Any]
     assert used == [1]
 
 
+def test_a_token_is_good_where_nothing_reads_the_terminal(
+    make_browser: Callable[..., Any],
+) -> None:
+    def used() -> None:
+        raise BrokenPipeError
+
+    browser = make_browser(used=used)
+    assert browser.raw("GET", f"/?token={browser.keys.new_token()}").status_code == 303
+
+
 @pytest.mark.parametrize("path", ["/", "/note?path=MEMORY.md", "/health", "/?token=wrong", "/x"])
 def test_nothing_is_shown_without_the_session(browser: Any, path: str) -> None:
     for headers in ({}, {"cookie": f"{browser.keys.cookie}=wrong"}):
@@ -64,9 +74,11 @@ REMEMBER = {"action": "remember", "new": "The ferry leaves at noon"}
         ({"origin": "null"}, {}),
         ({"origin": "http://evil.example"}, {}),
         ({"origin": "http://127.0.0.1:9999"}, {}),
+        ({"origin": "http://["}, {}),
         ({"origin": f"http://{HOST}", "sec-fetch-site": "cross-site"}, {}),
         ({"origin": f"http://{HOST}"}, {"csrf": "wrong"}),
         ({"origin": f"http://{HOST}"}, {"csrf": ""}),
+        ({"origin": f"http://{HOST}"}, {f"field{number}": "x" for number in range(1_000)}),
     ],
 )
 def test_a_foreign_form_changes_nothing(

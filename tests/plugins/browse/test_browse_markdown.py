@@ -46,6 +46,11 @@ def test_a_note_cannot_forge_lines() -> None:
     assert re.findall(r'data-lines="([^"]*)"', html) == ["3-3"]
 
 
+def test_lines_are_counted_as_notes_count_them() -> None:
+    html = str(render_note("# a\r\n\nb\rc\rd\r\n\ne\n\r\r", "a.md").html)
+    assert re.findall(r'data-lines="([^"]*)"', html) == ["1-1", "3-3", "5-5"]
+
+
 def test_matches_are_marked_in_text_only() -> None:
     text = "A [port](http://port.example/port) and `port`"
     spots = tuple(match.span() for match in re.finditer("port", text))

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import re
+import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commonplace import PluginUnavailableError
+from commonplace import Memory, PluginUnavailableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,7 +69,55 @@ def test_a_note_is_read_and_shown_by_line(browser: Any) -> None:
     assert "<h1" in browser.get("/note?path=memory/2026-10-12.md&lines=3-4")
     lines = browser.get("/note?path=memory/2026-10-12.md&view=lines&lines=3-3")
     assert re.search(r'id="L3" class="at"', lines)
-    assert browser.raw("GET", "/note?path=MEMORY.md%23L3-L5").headers["location"].endswith("#L3")
+    for cited in ("L3-L5", "L1-L5"):
+        leads = browser.raw("GET", f"/note?path=MEMORY.md%23{cited}").headers["location"]
+        assert leads.endswith(f"#{cited.partition('-')[0]}")
+        assert browser.get(leads) == browser.get(leads.replace("MEMORY.md", "./MEMORY.md"))
+
+
+@pytest.mark.parametrize("text", ["", "\n", "one line", "# a\n\nb\n"])
+def test_a_note_of_any_length_is_shown_under_its_path(browser: Any, notes: Path, text: str) -> None:
+    (notes / "memory/short.md").write_text(text)
+    assert "<h1" in browser.get("/note?path=memory/short.md")
+
+
+def test_a_day_is_shown_without_the_note_that_was_deleted(browser: Any, notes: Path) -> None:
+    assert "2026-10-12.md" in browser.get("/timeline?day=2026-10-12")
+    (notes / "memory/2026-10-12.md").unlink()
+    assert "Nothing is of this day" in browser.get("/timeline?day=2026-10-12")
+
+
+def test_notes_that_change_while_they_are_listed_are_listed_again() -> None:
+    from commonplace_browse.library import Library
+
+    class Changing:
+        """Hears of a change while it lists its notes for the first time."""
+
+        sync_state = None
+        listed = 0
+
+        def notes(self) -> tuple[Any, ...]:
+            self.listed += 1
+            if self.listed == 1:
+                library.forget()
+            return ()
+
+    memory: Any = Changing()
+    library = Library(memory, clock=lambda: 0.0)
+    for _ in range(3):
+        library.refs()
+    assert memory.listed == 2
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only there a name need not be UTF-8")
+def test_a_folder_whose_name_is_no_text_is_browsed(
+    make_browser: Callable[..., Any], notes: Path, env: dict[str, str]
+) -> None:
+    named = notes.rename(notes.parent / "no\udcfftes")
+    with Memory.open(workspace=named, env=env) as memory:
+        browser = make_browser(memory=memory)
+        for path in ("/", "/health", "/note?path=MEMORY.md"):
+            assert "no?tes" in browser.get(path)
 
 
 @pytest.mark.parametrize(
@@ -96,6 +145,18 @@ def test_the_timeline_has_days_and_former_values(browser: Any, memory: Any) -> N
     latest = browser.get("/timeline")
     assert "Skerry is four people" in latest
     assert "Former is gone" in latest
+
+
+def test_today_on_the_timeline_is_that_of_the_memory(
+    make_browser: Any, notes: Path, env: dict[str, str]
+) -> None:
+    pytest.importorskip("starlette", reason="needs the extra browse")
+    (notes / "memory/2031-05-05.md").write_text("The lease ends.\n", encoding="utf-8")
+    with Memory.open(
+        workspace=notes, env=env, clock=lambda: 1_935_835_200.0
+    ) as later:  # 2031-05-06
+        page = make_browser(memory=later).get("/timeline")
+    assert "<h1>2031</h1>" in page
 
 
 def test_the_timeline_opens_with_no_year_to_come(browser: Any, notes: Path) -> None:

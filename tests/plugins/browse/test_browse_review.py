@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import sys
+import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commonplace import CallerError, Hit
+from commonplace import CallerError, Hit, IndexBusyError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,6 +20,30 @@ def cited(notes: Path) -> str:
     """The citation of the line about staging."""
     lines = (notes / "MEMORY.md").read_text().split("\n")
     return f"MEMORY.md#L{lines.index(LINE) + 1}"
+
+
+def test_a_change_is_made_while_the_index_cannot_be_written(
+    browser: Any,
+    memory: Any,
+    notes: Path,
+    hidden_fields: Callable[..., dict[str, str]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from commonplace_browse import page
+
+    def busy() -> None:
+        raise IndexBusyError("process 1 has been writing the index for 30 s")
+
+    monkeypatch.setattr(memory, "sync", busy)
+    shown = browser.post("/preview", action="remember", kind="entry", new="Ferry at noon").text
+    browser.post("/apply", 303, **hidden_fields(shown))
+    freed = threading.Event()
+    monkeypatch.setattr(memory, "sync", freed.wait)
+    monkeypatch.setattr(page, "PATIENCE", 0.0)
+    shown = browser.post("/preview", action="remember", kind="entry", new="Tram at one").text
+    browser.post("/apply", 303, **hidden_fields(shown))
+    freed.set()
+    assert "- Ferry at noon\n- Tram at one" in (notes / "MEMORY.md").read_text()
 
 
 @pytest.mark.parametrize("action", ["correct", "supersede", "forget"])
@@ -102,6 +127,9 @@ def test_proposals_are_reviewed_line_by_line(
     assert [fact in text for fact in facts].count(True) == 1
     browser.post("/dream/apply", 400, digest=digest, only="1")
     browser.post("/dream/preview", 400, digest=digest)
+    assert "has changed" in browser.post("/dream/preview", 400, digest=digest, step="9").text
+    now = hidden_fields(browser.get("/dream"))["digest"]
+    assert "1 step" in browser.post("/dream/preview", 400, digest=now, step="9").text
     browser.post("/dream/apply", 400, digest=digest, only="x; rm")
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace import CallerError, Memory, MemoryTools
+from commonplace import CallerError, Memory, MemoryTools, NoteText, UnavailableError
 from commonplace.cli import main
 from commonplace.plugin import NoteLine, Recalled, facts, recall_log
 from commonplace_dream.gates import Step, worded
@@ -241,6 +241,31 @@ def test_the_note_keeps_its_encoding(
         assert lines[2].endswith(" port is 8444. (Source: memory/2026-09-01.md#L1)")
         assert lines[2].startswith("1. The caf")
         assert lines[3:] == ["* Ann is à la plage."]
+
+
+def test_what_is_kept_is_never_taken_for_nothing(
+    make: Callable[..., Memory], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of an unreadable MEMORY.md, or log of recalls, no proposal follows."""
+    with make(MEMORY="- The staging port is 8444.\n", _2026_09_01=LOG) as memory:
+        ask_often(memory)
+        assert dream(memory).steps == ()
+        get = memory.get
+
+        def refused(path: str) -> NoteText:
+            if path == "MEMORY.md":
+                raise UnavailableError("MEMORY.md cannot be read: Permission denied")
+            return get(path)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(memory, "get", refused)
+            with pytest.raises(UnavailableError, match=r"MEMORY\.md cannot be read"):
+                dream(memory)
+        (log,) = (tmp_path / "state/recalls").glob("*.jsonl")
+        log.unlink()
+        log.mkdir()
+        with pytest.raises(UnavailableError, match="cannot be read"):
+            dream(memory)
 
 
 def test_a_record_of_another_form_is_skipped(make: Callable[..., Memory], tmp_path: Path) -> None:

@@ -7,6 +7,9 @@ import os
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
+from commonplace import UnavailableError
 from commonplace_evaluation.history import KEPT, History, compared, history_json, history_lines
 from commonplace_evaluation.measures import Span, score_query
 from commonplace_evaluation.running import Outcome, Scored
@@ -52,6 +55,19 @@ def test_the_last_reports_are_kept_without_queries_and_paths(tmp_path: Path) -> 
     assert "where" not in text
     assert "secret" not in text
     assert os.name == "nt" or _files(tmp_path)[0].stat().st_mode & 0o77 == 0
+
+
+def test_a_folder_that_cannot_be_listed_or_written_is_no_empty_history(tmp_path: Path) -> None:
+    history = _history(tmp_path)
+    history.keep(_outcome(True))
+    folder = _files(tmp_path)[0].parent
+    _files(tmp_path)[0].unlink()
+    folder.rmdir()
+    folder.write_text("")
+    with pytest.raises(UnavailableError, match="cannot be listed"):
+        history.read()
+    with pytest.raises(UnavailableError, match="cannot be written"):
+        history.keep(_outcome(True))
 
 
 def test_figures_are_rounded_once(tmp_path: Path) -> None:

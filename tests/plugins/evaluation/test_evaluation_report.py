@@ -98,7 +98,7 @@ def test_a_report_asks_for_nothing_and_escapes_everything(
         assert "script" not in links.tags
         assert "onerror" in page  # as text
     assert "few.json5 against current" in page
-    assert "MEMORY.md:26-26" in page
+    assert "MEMORY.md#L26" in page
 
 
 @needs_extra

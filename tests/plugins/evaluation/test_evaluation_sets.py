@@ -10,7 +10,7 @@ import pytest
 from commonplace.errors import CallerError
 from commonplace_evaluation.measures import Span, score_query
 from commonplace_evaluation.running import Outcome, Scored
-from commonplace_evaluation.sets import EvalQuery, find_sets
+from commonplace_evaluation.sets import EvalQuery, find_sets, read_queries
 from commonplace_evaluation.table import as_json, as_lines
 
 if TYPE_CHECKING:
@@ -31,6 +31,8 @@ def _make(folder: Path, *lines: object) -> None:
 
 
 def test_a_path_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(CallerError, match="cannot be read: Is a directory"):
+        read_queries(str(tmp_path))
     with pytest.raises(CallerError, match=r"nofile\.jsonl: no such file or folder"):
         find_sets(str(tmp_path / "nofile.jsonl"))
     with pytest.raises(CallerError, match=r"no queries\.jsonl there or below"):

@@ -412,6 +412,17 @@ def test_variables_that_move_a_harness_are_followed(
     }
 
 
+@pytest.mark.parametrize("variable", ["OPENCLAW_STATE_DIR", "OPENCLAW_CONFIG_PATH"])
+def test_variables_of_openclaw_may_begin_with_a_tilde(
+    home: Path, commonplace: Run, monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
+    below = "d/openclaw.json" if variable.endswith("PATH") else "d"
+    monkeypatch.setenv(variable, f" ~/{below} ")
+    commonplace("install", "openclaw")
+    assert files_in(home) == {"d/openclaw.json"}
+    assert not os.path.lexists("~")
+
+
 def test_of_two_files_of_opencode_the_one_with_the_entry_counts(
     home: Path, commonplace: Run
 ) -> None:

@@ -70,6 +70,12 @@ def test_a_person_imports_lists_searches_exports_and_forgets(
     assert run("export", "out.md").out == "2 memories in out.md\n"
     exported = (tmp_path / "out.md").read_text()
     assert run("export").out == exported
+    (tmp_path / "link.md").symlink_to("out.md")
+    assert run("export", "link.md").code == 0
+    assert (tmp_path / "link.md").is_symlink()
+    refused = run("export", "mine.md")
+    assert (refused.code, (tmp_path / "mine.md").read_text()) == (1, FILE)
+    assert "mine.md: is there already, and no earlier file of memories" in refused.err
     assert run("import", "out.md", "--replace").code == 0
     assert run("export").out == exported
     gone = run("forget", found.split()[1])
@@ -88,6 +94,9 @@ def test_standard_input_is_a_file_too(
     added = json.loads(run("import", "-", "--json").out)
     assert (added["added"], added["note"]) == (2, "")
     assert len(json.loads(run("export", "--json").out)["memories"]) == 2
+    monkeypatch.setattr(sys, "stdin", None)  # as where a shell closed it
+    closed = run("import", "-")
+    assert (closed.code, "standard input is closed" in closed.err) == (1, True)
 
 
 @pytest.mark.slow
@@ -132,7 +141,7 @@ def test_memories_of_an_original_are_taken_and_left_alone(
     folder = tmp_path / ".openclaw" / "memory" / "lancedb"
     rows: list[dict[str, Any]] = [
         {"id": f"{n:08}-0000-4000-8000-000000000000", "text": text, "vector": [0.1] * 4}
-        | {"importance": 0.7, "category": category, "createdAt": 1_700_000_000_000.0}
+        | {"importance": 0.7, "category": category, "createdAt": 1.7e12 if n else 1.7e18}
         | {"agentId": agent, "scope": scope}
         for n, (text, category, agent, scope) in enumerate(
             [
@@ -154,7 +163,9 @@ def test_memories_of_an_original_are_taken_and_left_alone(
         ("I prefer tabs", "preference", 0.7),
         ("A strange one", "other", 0.7),
     }
-    assert {m["createdAt"] for m in memories} == {1_700_000_000_000}
+    # The first had a time that is in no calendar.
+    assert {m["createdAt"] for m in memories} == {1_700_000_000_000, 253_402_300_799_999}
+    assert "created=9999-12-31T23:59:59.999Z" in run("export").out
     assert sorted(str(path) for path in folder.rglob("*")) == before
     config = {"plugins": {"entries": {"memory-lancedb": {"config": {"dbPath": str(folder)}}}}}
     (tmp_path / "commonplace.json5").write_text(json.dumps(config))

@@ -253,6 +253,9 @@ def test_a_turn_is_captured_once_and_three_memories_at_a_time(opened: Open) -> N
     assert tools.turn_ended(chat) == 0
     chat += user("i PREFER tea!", "From now on we use Helix")
     assert tools.turn_ended(chat) == 1, "the first is known"
+    parts = [{"type": "text", "text": f"I prefer drink number {number}"} for number in range(5)]
+    chat.append({"role": "user", "content": parts})
+    assert [tools.turn_ended(chat) for _ in range(3)] == [3, 2, 0], "of one message, too"
     store: Any = memory.plugin_tools.active[0]
     found = {entry.text: entry for entry in store.store.entries()}
     assert {entry.origin for entry in found.values()} == {"session"}

@@ -43,6 +43,21 @@ os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
+CLOSING = """
+import os, signal, sys
+from commonplace.cli import main
+from commonplace_mcp.surface import Surface
+close = Surface.close
+def closed(self):
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        os.kill(os.getpid(), number)
+    close(self)
+    print("closed", file=sys.stderr)
+Surface.close = closed
+sys.exit(main(sys.argv[1:]))
+"""
+
+
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
     """A home with an indexed workspace, and a folder for temporary files of its own."""
@@ -51,6 +66,12 @@ def home(tmp_path: Path) -> Path:
     with Memory.open(workspace=tmp_path / "notes", env=env_of(tmp_path)) as memory:
         memory.sync()
     return tmp_path
+
+
+@pytest.mark.parametrize("ending", ["end of input", "SIGINT"])
+def test_no_further_signal_cuts_off_what_is_closed(home: Path, ending: str) -> None:
+    command = [sys.executable, "-c", CLOSING, "mcp", "--workspace", str(home / "notes")]
+    assert one_round(command, env_of(home), ending, 1) == b"closed\n"
 
 
 @pytest.mark.parametrize("ending", ENDINGS)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import os
 import signal
 import socket
 import subprocess
@@ -18,6 +20,7 @@ from commonplace.cli import main
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
 
 pytest.importorskip("mcp", reason="the extra mcp is not installed")
 
@@ -132,6 +135,37 @@ def test_another_name_is_accepted_where_it_is_allowed(
         for host, status in (("memory.example", 200), ("other.example", 421)):
             answer = httpx.post(address, json=BODY, headers={**HEADERS, "Host": host})
             assert answer.status_code == status
+
+
+HELD = """
+import sys, threading
+from commonplace.cli import main
+from commonplace_mcp.surface import Surface
+entered = sys.argv.pop(1)
+def held(self):
+    open(entered, "w").close()
+    threading.Event().wait()
+Surface.tools = held
+main()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with a name")
+def test_a_call_that_still_runs_is_not_waited_for(
+    command: Sequence[str], env: Mapping[str, str], tmp_path: Path
+) -> None:
+    entered = tmp_path / "entered"
+    os.mkfifo(entered)
+    holding = [sys.executable, "-c", HELD, str(entered), *command[3:]]
+    with socket.socket() as client, served(holding, env) as address:
+        place = httpx.URL(address)
+        client.connect((place.host, place.port))
+        body = json.dumps(BODY)
+        headers = {**HEADERS, "Host": place.netloc.decode(), "Content-Type": "application/json"}
+        headers["Content-Length"] = str(len(body))
+        lines = ["POST /mcp HTTP/1.1", *(f"{key}: {one}" for key, one in headers.items())]
+        client.sendall("\r\n".join([*lines, "", body]).encode())
+        entered.read_text()
 
 
 @pytest.mark.parametrize("newer", [True, False])

@@ -63,6 +63,13 @@ class TestProcess:
         answers = by_id(exchange(ask(1, "server/discover"), ask("b", "tools/call", **SEARCH)))
         assert "8471" in answers["b"]["result"]["content"][0]["text"]
 
+    @pytest.mark.skipif(os.name != "posix", reason="closes a stream as a shell does")
+    def test_a_closed_stream_is_named(self, command: Sequence[str], env: Mapping[str, str]) -> None:
+        shell = ["sh", "-c", 'exec "$@" <&-', "sh", *command]
+        ran = subprocess.run(shell, env=env, capture_output=True, text=True, check=False)
+        assert ran.returncode == 1
+        assert "standard input or output is closed" in ran.stderr
+
     def test_an_early_client_of_the_older_era(self, exchange: Callable[..., list[Json]]) -> None:
         answers = exchange(
             {"id": 0, "method": "initialize", "params": {"protocolVersion": "2025-06-18"}},
@@ -435,6 +442,45 @@ class TestInProcess:
             to.write(line(ask(3, "tools/list")))
             to.flush()
             assert json.loads(back.readline())["id"] == 3
+
+    def test_without_a_thread_the_reader_answers(
+        self, surface: Surface, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def refuse(_: object) -> None:
+            raise RuntimeError("can't start new thread")
+
+        requests = io.BytesIO(b"".join(line(ask(i, "tools/call", **SEARCH)) for i in range(3)))
+        written = io.BytesIO()
+        server = StdioServer(surface, requests, written)
+        surface.call("memory_search", SEARCH["arguments"], None)  # opening may start threads
+        with monkeypatch.context() as patched:
+            patched.setattr(threading.Thread, "start", refuse)
+            server.serve()
+        answers = [json.loads(text) for text in written.getvalue().splitlines()]
+        assert [answer["id"] for answer in answers] == [0, 1, 2]
+        assert all("8471" in one["result"]["content"][0]["text"] for one in answers)
+
+    def test_a_signal_ends_the_server_also_where_the_reader_answers(
+        self, monkeypatch: pytest.MonkeyPatch, surface: Surface
+    ) -> None:
+        def interrupted(*_: object) -> Json:
+            raise KeyboardInterrupt
+
+        def refuse(_: object) -> None:
+            raise RuntimeError("can't start new thread")
+
+        monkeypatch.setattr(surface, "call", interrupted)
+        monkeypatch.setattr(threading.Thread, "start", refuse)
+        requests = io.BytesIO(line(ask(1, "tools/call", **SEARCH)))
+        with pytest.raises(KeyboardInterrupt):
+            StdioServer(surface, requests, io.BytesIO()).serve()
+
+    def test_true_cancels_no_request(self, surface: Surface) -> None:
+        written = io.BytesIO()
+        server = StdioServer(surface, io.BytesIO(), written)
+        server._begin(1)
+        server._note({"params": {"requestId": True}, "method": "notifications/cancelled"})
+        assert server._running == {1}
 
     def test_requests_beyond_the_limit_wait_in_the_pipe(self, surface: Surface) -> None:
         calls: list[int] = []

@@ -28,6 +28,13 @@ def _message(role: str, content: object, **more: Any) -> dict[str, Any]:
     return {"type": "message", "message": {"role": role, "content": content}, **more}
 
 
+@pytest.fixture(autouse=True)
+def unmoved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folders of programs are in the home, whatever runs the tests."""
+    for variable in ("CLAUDE_CONFIG_DIR", "CODEX_HOME"):
+        monkeypatch.delenv(variable, raising=False)
+
+
 @pytest.fixture(scope="session")
 def lines_of() -> Callable[..., bytes]:
     """The bytes of a file with these objects, one a line; bytes are lines as they are."""

@@ -130,6 +130,23 @@ def test_of_several_files_of_one_id_the_paths_are_shown(
     assert run("show", paths[1])[2] == ""
 
 
+def test_a_configured_folder_that_is_not_there_is_no_lack_of_conversations(
+    run: Callable[..., tuple[int, str, str]], home: Path
+) -> None:
+    (home / ".claude").rename(home / "away")
+    entries = "{plugins: {entries: {codex: {config: {root: '/not/mounted'}}}}}"
+    file = home / ".config/commonplace/config.json5"
+    file.parent.mkdir(parents=True)
+    file.write_text(entries)
+    for args in (("list",), ("show", ID), ("archive", ID)):
+        err = run(*args)[2]
+        assert "/not/mounted is missing" in err
+        assert "no conversations" not in err
+    file.unlink()
+    (home / ".codex").rename(home / "away too")
+    assert "no conversations" in run("list")[2]
+
+
 def test_what_is_no_event_is_said_without_the_name_of_a_class(
     run: Callable[..., tuple[int, str, str]],
 ) -> None:
@@ -196,6 +213,24 @@ def test_a_person_archives_a_session_at_once(
     again = json.loads(run("archive", ID, "--json")[1])
     assert again["reason"] == "it is archived already"
     assert len(notes(home)) == 1
+
+
+def test_that_nothing_was_archived_is_a_failure(
+    run: Callable[..., tuple[int, str, str]], home: Path
+) -> None:
+    (home / "folder.jsonl").mkdir()
+    (home / "link.jsonl").symlink_to(home / ".claude/projects/-zoo" / f"{ID}.jsonl")
+    for name in ("folder.jsonl", "link.jsonl"):
+        code, out, err = run("archive", str(home / name))
+        assert (code, out) == (1, "")
+        assert "cannot be read: it is a link, or no plain file" in err
+        code, out, err = run("show", str(home / name))
+        assert (code, out) == (1, "")
+        assert "cannot be read: it is a link, or no plain file" in err
+    empty = put(home / "empty.jsonl", claude("user", "/new"))
+    code, _, err = run("archive", str(empty))
+    assert (code, "nothing was said" in err) == (1, True)
+    assert notes(home) == []
 
 
 @pytest.mark.parametrize(("zone", "day"), [("UTC", "2025-11-20"), ("Asia/Tokyo", "2025-11-21")])

@@ -72,15 +72,16 @@ def test_no_agent_can_leave_its_folder(agent: str, offered: dict[str, Registrati
 
 
 @pytest.mark.parametrize(
-    ("id_", "home", "path"),
+    ("id_", "home", "moved", "path"),
     [
-        ("claude-code", ".claude/projects", "-home-ann/0123.jsonl"),
-        ("codex", ".codex/sessions", "2026/01/31/rollout-1.jsonl"),
+        ("claude-code", ".claude/projects", "CLAUDE_CONFIG_DIR", "-home-ann/0123.jsonl"),
+        ("codex", ".codex/sessions", "CODEX_HOME", "2026/01/31/rollout-1.jsonl"),
     ],
 )
 def test_the_folders_of_other_agents(
     id_: str,
     home: str,
+    moved: str,
     path: str,
     tmp_path: Path,
     offered: dict[str, Registration[Any]],
@@ -101,6 +102,10 @@ def test_the_folders_of_other_agents(
         (document,) = map(source.read, source.scan().documents)
         assert document is not None
         assert document.trust == "session"
+    (tmp_path / home).parent.rename(tmp_path / "moved")
+    monkeypatch.setenv(moved, str(tmp_path / "moved"))
+    source = offered[id_].factory(SourceContext("/ws", "main"))
+    assert paths(source) == [f"{id_}/{path}"]
 
 
 def test_one_project_of_claude_code_can_be_named(

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commonplace import Memory, MemoryTools
+from commonplace import Memory, MemoryTools, UnavailableError
 from commonplace.cli import main
 from commonplace.plugin import RecallTrace, recall_trace, settings_fingerprint
 from commonplace_why.replaying import citation_in, lines_of, recalls_of, replays_of
@@ -200,7 +200,7 @@ def test_damaged_lines_are_passed_over_and_a_log_that_cannot_be_written_is_ignor
         log.unlink()
         log.mkdir()
         ask(memory)
-        with pytest.raises(OSError, match="directory"):
+        with pytest.raises(UnavailableError, match="directory"):
             list(recalls_of(memory, "MEMORY.md"))
 
 
@@ -304,6 +304,9 @@ def test_each_of_several_citations_is_explained(
     ("words", "citation", "note"),
     [
         ("MEMORY:3", "MEMORY.md#L3", ""),
+        ("MEMORY.md:3", "MEMORY.md#L3", ""),
+        ("MEMORY.md#L3-L4", "MEMORY.md#L3-L4", ""),
+        ("MEMORY.md:3-4", "MEMORY.md#L3-L4", ""),
         ("MEMORY.md:4-3", "MEMORY.md#L3-L4", ""),
         ("MEMORY.md#L0", "MEMORY.md#L1", ""),
         ("MEMORY.md#L9999", "MEMORY.md#L9999", "note: MEMORY.md has 4 lines\n"),

@@ -163,7 +163,7 @@ def _what_next(context: Context, folder: str, config: str, *, kept: bool) -> Non
             "Try these on the same notes:",
             f'  commonplace search {option} "who has the spare key?"',
             f'  commonplace search {option} --explain "函館の見積書はいつまで"',
-            f"  commonplace get {option} memory/2026-10-07.md:5-12",
+            f"  commonplace get {option} memory/2026-10-07.md#L5-L12",
             f"  commonplace status {option}",
             "",
             *lines,

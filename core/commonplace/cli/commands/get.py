@@ -21,7 +21,7 @@ class GetCommand:
     examples = (
         "commonplace get MEMORY.md",
         "commonplace get memory/2026-10-07.md --from 5 --lines 20",
-        "commonplace get memory/2026-10-07.md:5-24",
+        "commonplace get memory/2026-10-07.md#L5-L24",
     )
 
     def configure(self, parser: ArgumentParser) -> None:
@@ -29,8 +29,8 @@ class GetCommand:
         parser.add_argument(
             "path",
             metavar="PATH",
-            help="path of a note, with or without .md; path:3-9 and path#L3-L9, as search results "
-            "have them, give those lines",
+            help="path of a note, with or without .md, or a citation as search results have it: "
+            "path#L3, path#L3-L9 (or path:3-9) give those lines",
         )
         about = "first line to print, counted from 1"
         argument(parser, "--from", "N", about, dest="start", type=positive_int)

@@ -199,6 +199,15 @@ def _files(
     return files
 
 
+def _has(path: str, text: str) -> bool:
+    """Whether the file at ``path`` is ``text``."""
+    try:
+        with open(path, encoding="utf-8") as stream:
+            return stream.read() == text
+    except (OSError, UnicodeDecodeError):
+        return False
+
+
 def _write(file: _File) -> None:
     if file.exists:
         return
@@ -242,7 +251,11 @@ def _show(context: Context, found: LeftOut, files: list[_File], report: SyncRepo
     context.lines(f"  {line}" for line in searched)
     for file in files:
         if file.exists:
-            context.line(f"Kept {style.path(file.path)} as it is. New, it would be:")
+            kept = f"Kept {style.path(file.path)} as it is."
+            if _has(file.path, file.text):
+                context.line(kept)
+                continue
+            context.line(f"{kept} New, it would be:")
         else:
             done = "Would write" if report is None else "Wrote"
             context.line(f"{done} {style.path(file.path)}:")

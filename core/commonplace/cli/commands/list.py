@@ -68,8 +68,8 @@ class ListCommand:
     def run(self, args: Namespace, context: Context) -> int:
         """Read the notes, not the index, and print a line for each."""
         with context.open_memory() as memory:
-            zone = memory.settings.search.query.time_zone or ""
-            after, before = _day(args.after, "--after", zone), _day(args.before, "--before", zone)
+            after = _day(args.after, "--after", memory)
+            before = _day(args.before, "--before", memory)
             refs = memory.notes()
             sources = tuple(dict.fromkeys(ref.source for ref in refs))
             if args.source:
@@ -208,15 +208,13 @@ def _day_of(moment: float) -> str:
     return time.strftime("%Y-%m-%d", time.localtime(moment))
 
 
-def _day(text: str | None, option: str, zone: str) -> str:
+def _day(text: str | None, option: str, memory: Memory) -> str:
     """The ISO date that ``text`` means: the first of its days, or for ``--before`` the last."""
     if text is None:
         return ""
-    import time
+    from commonplace.text.dates import EXAMPLES, days_of
 
-    from commonplace.text.dates import EXAMPLES, days_of, today_at
-
-    days = days_of(text, today_at(time.time(), zone))
+    days = days_of(text, memory.today)
     if days is None:
         raise UsageError(f"{option} {text!r} is no day", hint=f"days are {EXAMPLES}")
     return days[option == "--before"].isoformat()

@@ -109,13 +109,13 @@ def show_hits(result: SearchResult, context: Context, *, explain: bool = False) 
 
 
 def plain_hits(result: SearchResult, *, explain: bool) -> str:
-    """For each hit a line ``score path:start-end`` and remarks, its snippet, and an empty line.
+    """For each hit a line ``score path#Lstart-Lend`` and remarks, its snippet, and an empty line.
 
     The snippet is indented: no line of a note, and no name, can pass for another hit.
     """
     parts = []
     for hit in result.hits:
-        position = f"{one_line(hit.path)}:{hit.start_line}-{hit.end_line}"
+        position = one_line(hit.citation)
         parts.append("  ".join([f"{hit.score:.3f} {position}", *remarks_on(hit)]) + "\n")
         if explain:
             parts += [f"  {line}\n" for line in explained(hit.explain)]
@@ -193,7 +193,8 @@ def _pretty_hit(
 ) -> Iterator[str]:
     from commonplace.cli.terminal import fit, highlighted, wrap
 
-    position = style.path(one_line(hit.path)) + f":{hit.start_line}-{hit.end_line}"
+    lines = hit.citation.removeprefix(hit.path)
+    position = style.path(one_line(hit.path)) + lines
     position = style.link(position, link(hit.path, hit.start_line))
     trust = "" if hit.trust == "memory" else f"  [{hit.trust}]"
     remarks = "".join(f"  {style.faint(remark)}" for remark in remarks_on(hit))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from commonplace.model.receipts import Lines, Receipt
     from commonplace.writing.writer import Writer
 
-_CITATION = "lines of a note as search results have them: path#L3, path#L3-L9, path:3-9"
+_CITATION = "lines of a note as search results have them: path#L3, path#L3-L9 (or path:3-9)"
 _WAS = "the text of these lines when you read them: they are found by it if they have moved"
 
 

@@ -1,14 +1,17 @@
 from __future__ import annotations
 
+import errno
 import http.client
 import json
 import socket
 import sys
+import threading
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import pytest
 
+from commonplace_qmd.engine import installation
 from commonplace_qmd.engine.installation import (
     OfflineHub,
     Program,
@@ -211,3 +214,29 @@ def test_the_stand_in_for_the_hub_has_nothing() -> None:
     refusal.close()
     with pytest.raises(ConnectionRefusedError), socket.socket() as gone:
         gone.connect((address.hostname, address.port))
+
+
+@pytest.mark.parametrize("failure", [errno.EMFILE, errno.ECONNABORTED, errno.ENOBUFS])
+def test_a_request_is_refused_after_one_that_could_not_be_accepted(
+    monkeypatch: pytest.MonkeyPatch, failure: int
+) -> None:
+    accept, failures = socket.socket.accept, [failure, failure]
+
+    def failing(self: socket.socket) -> tuple[socket.socket, object]:
+        if failures:
+            raise OSError(failures.pop(), "no descriptor is left")
+        return accept(self)
+
+    monkeypatch.setattr(socket.socket, "accept", failing)
+    monkeypatch.setattr(installation, "_PAUSE", 0.0)
+    refusal = OfflineHub()
+    asking = http.client.HTTPConnection(urlsplit(refusal.address()).netloc, timeout=5)
+    asking.request("GET", "/model.gguf")
+    assert asking.getresponse().status == 404
+    asking.close()
+    refusal.close()
+    for thread in threading.enumerate():
+        if thread.name == "qmd-offline":
+            thread.join(5)
+            assert not thread.is_alive()
+    assert not failures

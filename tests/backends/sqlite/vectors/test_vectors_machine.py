@@ -6,21 +6,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import apsw
+import numpy as np
 import pytest
 
 from commonplace.errors import DeadlineExceededError
 from commonplace.protocols.contexts import StoreContext
 from commonplace.resilience.deadline import Deadline
-from commonplace.testing import live_build, make_put, publish
+from commonplace.testing import live_build, make_put, publish, write
 from commonplace.testing.base import EVERYWHERE, WAIT, attach, make_vector, nearest
 from commonplace_sqlite.plugin import SqliteSettings, VectorSettings, make_store
 from commonplace_sqlite.schema import checked_vfs
-from commonplace_sqlite.vectors import codes, searching
+from commonplace_sqlite.vectors import codes, matrix, searching
 from commonplace_sqlite.vectors.searching import Extension, installed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from commonplace.model.documents import Build
     from commonplace_sqlite.store import SqliteStore
     from commonplace_sqlite.vectors.searching import VectorSearch
 
@@ -138,6 +140,16 @@ def test_what_is_not_installed_is_reported_if_there_are_vectors(
     assert "sqlite-vec is not installed" in plain
 
 
+def test_a_numpy_that_is_too_old_is_not_used(
+    filled: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(np, "vecdot")  # as before 2.0
+    before, *later = [nearest(filled, EAST) for _ in range(3)]
+    assert [answer.found for answer in later] == [before.found] * 2
+    (notice,) = filled.health().notices
+    assert "numpy is older than 2.0" in notice
+
+
 def test_a_kernel_that_miscalculates_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     class Wrong:
         @staticmethod
@@ -173,6 +185,34 @@ def test_what_is_kept_in_memory_follows_the_file(
         assert answer.found == nearest(store, EAST).found
     publish(store, make_put("new.md", "three 3 0"), identity="second")
     assert len(nearest(reader, EAST).found) == 1
+
+
+def test_an_update_that_the_deadline_cuts_off_is_made_again(
+    store: SqliteStore, exact_plans: Plans, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store._search = exact_plans["numpy in memory"][1]()
+    monkeypatch.setattr(matrix, "_BATCH", 1)
+    append = matrix.Matrix._append
+
+    def late(self: matrix.Matrix, slabs: Any) -> None:
+        append(self, slabs)
+        raise apsw.InterruptError("the deadline")
+
+    def embed(build: Build) -> None:
+        missing = store.missing_vectors(build, "space")
+        attach(store, build, "space", {digest: EAST for digest, _ in missing})
+
+    build = publish(store, make_put("a.md", "ant"))
+    embed(build)
+    assert [nearest(store, EAST).plan for _ in range(2)][-1] == "int8 in memory"
+    write(store, make_put("b.md", "bee"), make_put("c.md", "cat"))
+    embed(build)
+    with monkeypatch.context() as patch:
+        patch.setattr(matrix.Matrix, "_append", late)
+        with pytest.raises(DeadlineExceededError):
+            nearest(store, EAST)
+    for _ in range(2):
+        assert [hit.chunk.path for hit in nearest(store, EAST).found] == ["a.md", "b.md", "c.md"]
 
 
 def test_a_file_that_replaces_another_is_noticed(

@@ -87,14 +87,15 @@ def main() -> None:
 
 def rarer() -> str:
     """The module of the rarer tokens, which are those of the analyser."""
-    from commonplace.text.languages import english_levels, latin_stem
+    from commonplace.text.languages import english_levels
+    from commonplace.text.stems import latin_stem
 
     stem = Stemmer.Stemmer("english", 0).stemWord
     counts: Counter[str] = Counter()
     for line in Path(sys.argv[1]).read_text(encoding="utf-8-sig").splitlines():
         word, count = line.split()
         if word.isascii() and word.isalpha():
-            counts[latin_stem(word.lower(), stem)] += int(count)
+            counts[latin_stem(word.lower(), stem, foreign=False)] += int(count)
     known = english_levels()
     tokens = [one for one, _ in counts.most_common() if one not in known]
     long = [one for one in tokens if len(one) >= LEAST_LETTERS][:RARER]

@@ -11,8 +11,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from commonplace.errors import DeclinedError, UnavailableError, reason_of
-from commonplace.text.languages import turned
+from commonplace.text.alternatives import stems_of
 from commonplace.text.questions import STOP_WORDS
+from commonplace.text.stems import turned
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -28,7 +29,7 @@ _MOST_BETWEEN = 3
 """How many letters may stand between the stems of two parts: "Umzugsfirma", "Kinderwagen"."""
 _MOST_FOUND = 50
 """How many tokens are looked up by their end."""
-_ANY_FIRST = "xxxx"
+_ANY_FIRST = "kaba"
 """Stands for another part, and is in no list of words."""
 
 
@@ -95,12 +96,6 @@ def _joins(compound: str, first: str, end: str) -> bool:
     return (
         compound.startswith(first) and 0 <= len(compound) - len(first) - len(end) <= _MOST_BETWEEN
     )
-
-
-def stems_of(analyser: Analyser, words: Iterable[str]) -> dict[str, str]:
-    """The token of each of ``words``, which are letters alone."""
-    text = " ".join(words)
-    return {text[start:end]: terms[0] for start, end, terms in analyser.spans(text)}
 
 
 def ends_of(words: Iterable[str], analyser: Analyser) -> list[str]:

@@ -25,8 +25,10 @@ from commonplace.search.ranking import (
     run_rankers,
     unembedded,
 )
-from commonplace.text.languages import may_be_joined, may_name_days
+from commonplace.text.languages import may_name_days
 from commonplace.text.query import parse_query, shown_filters
+from commonplace.text.questions import may_be_foreign
+from commonplace.text.stems import may_be_joined
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -165,12 +167,14 @@ class Searcher:
 
             ask = partial(search.ask, where=where, limit=request.wide)
             query, arms, near = without_quotes(query, arms, ask, no_note, quoted=request.phrases)
-        if not query.keyword.plain and may_be_joined(query.keyword.should):
+        foreign = not query.keyword.plain and may_be_foreign(request.texts)
+        if foreign and may_be_joined(query.keyword.should):
             from commonplace.search.compounds import with_compounds
 
-            ask = partial(search.ask, where=where, limit=request.wide)
-            asked = with_compounds(query, arms, request.texts, self._analyser, ask)
-            query, arms, notes = *asked[:2], (*notes, *asked[2])
+            ask = partial(search.ask_again, where=where, limit=request.wide)
+            texts, analyser = request.texts, self._analyser
+            query, arms, failed = with_compounds(query, arms, texts, analyser, ask)
+            notes += failed
         notes += tuple(unknown_sources(arms, request.sources, self._sources))
         notes += (*[arm.note for arm in arms if arm.note], *near)
         unknown: tuple[UnknownWord, ...] = ()

@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING
 from commonplace.errors import DeclinedError, UnavailableError, reason_of
 from commonplace.model.search import KeywordQuery, UnknownWord
 from commonplace.model.tuples import NamedTuple
-from commonplace.search.compounds import ending_in, stems_of
 from commonplace.text.alternatives import (
     is_english,
     may_be_meant,
     one_letter_off,
+    stems_of,
     synonyms_of,
     ways_to_part,
 )
 from commonplace.text.languages import english_levels, english_words, is_hash
-from commonplace.text.questions import STOP_WORDS
+from commonplace.text.questions import STOP_WORDS, may_be_foreign
 from commonplace.text.tokens import has_unspaced, identifier_parts, unaccented
 
 if TYPE_CHECKING:
@@ -57,7 +57,6 @@ _STEMS = 3
 """How many tokens near a word are searched for in notes."""
 _SAMPLE = 5
 """How many chunks are read for each of these tokens."""
-
 _MOST_SPLIT_WORDS = 3
 
 _LEAST_WORD, _LEAST_STEM = 4, 5
@@ -174,12 +173,13 @@ class UnknownWords:
         }
         # A mistake in one letter is likelier than two words, or a beginning.
         likelier = self._synonyms(words) | meant
-        parts_by_word = self._parts(words) | likelier
+        parts_by_word, foreign = self._parts(words) | likelier, may_be_foreign(self._query_texts)
         for unknown in words[:_MOST_SPLIT_WORDS]:
             word, way = unknown.word, parts_by_word.get(unknown.word, ())
             is_beginning = len(way) == 1 and len(way[0]) < len(word) and word not in likelier
-            if is_beginning or not way:  # what has all of it is nearer
-                parts_by_word[word] = self._longer(word) or self._ending(word) or way
+            if is_beginning or not way:
+                compounds = foreign and self._ending(word)
+                parts_by_word[word] = self._longer(word) or compounds or way
         return {word: Instead(parts) for word, parts in parts_by_word.items() if parts}
 
     def _words(self, text: str) -> Iterator[str]:
@@ -294,7 +294,7 @@ class UnknownWords:
         stem = beginning[:-_MOST_ENDING]
         written = [one for one in self._words_of(token) if one.startswith(stem)]
         words = (one for one in written if one not in STOP_WORDS)
-        return min(words, key=_by_length, default="")
+        return min(words, key=lambda one: (len(one), one), default="")
 
     def _synonyms(self, words: Words) -> dict[str, Parts]:
         """What notes call each of ``words``, where they have a synonym of it."""
@@ -333,13 +333,17 @@ class UnknownWords:
         for other in sorted(counts, key=lambda other: (-counts[other], other))[:_LONGER]:
             written = [one for one in self._words_of(other) if one.isalnum()]
             alike = [one for one in written if _plain(one).startswith(word[:_LEAST_WORD])]
-            longer += [min(alike, key=_by_length)] if alike else []
+            longer += [min(alike, key=lambda one: (len(one), one))] if alike else []
         return tuple(dict.fromkeys(longer))
 
     def _ending(self, word: str) -> Parts:
         """The compounds of notes that end in it, the most used."""
+        from commonplace.search.compounds import ending_in
+
         tokens = ending_in(_plain(word), self._analyser, self._tokens_beginning)[:_LONGER]
-        written = [min(self._words_of(one), key=_by_length, default="") for one in tokens]
+        written = [
+            min(self._words_of(one), key=lambda w: (len(w), w), default="") for one in tokens
+        ]
         return tuple(filter(None, dict.fromkeys(written)))
 
     def _other_forms(self, word: str) -> Mapping[str, int]:
@@ -391,10 +395,6 @@ class UnknownWords:
 
 def _plain(word: str) -> str:
     return unaccented(word.casefold())
-
-
-def _by_length(word: str) -> tuple[int, str]:
-    return len(word), word
 
 
 def _is_long(word: str) -> bool:

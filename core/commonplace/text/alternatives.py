@@ -9,11 +9,13 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
-from commonplace.text.languages import english_levels
+from commonplace.text.languages import english_levels, english_words
 from commonplace.text.questions import STOP_WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
+
+    from commonplace.text.analyse import Analyser
 
 _SHORT = 5
 """Words of so many letters or fewer are one letter from many others."""
@@ -25,6 +27,12 @@ _LEAST_SPLIT, _MOST_SPLIT = 7, 40
 """How many letters a word has that is searched for by its parts."""
 _LEAST_FIRST, _LEAST_LAST, _LEAST_BEGINNING = 4, 3, 5
 """How many letters its parts have, and a beginning without the rest."""
+
+
+def stems_of(analyser: Analyser, words: Iterable[str]) -> dict[str, str]:
+    """The token of each of ``words``, which are letters alone."""
+    text = " ".join(words)
+    return {text[start:end]: terms[0] for start, end, terms in analyser.spans(text)}
 
 
 def one_letter_off(word: str) -> Iterator[str]:
@@ -42,14 +50,7 @@ def is_english(word: str, token: str) -> bool:
     """Whether ``word``, or its ``token``, is among the 8,000 most frequent ones of English."""
     if len(word) - len(token) > _LONGEST_ENDING:  # "defin" is also of "definately"
         return False
-    return token in english_levels() or word in english_levels() or token in _rarer()
-
-
-@cache
-def _rarer() -> frozenset[str]:
-    from commonplace.text.english_rarer import RARER
-
-    return frozenset(RARER.split())
+    return token in english_words() or word in english_levels()
 
 
 def may_be_meant(word: str, other: str) -> bool:

@@ -381,3 +381,8 @@ def _word_with(letters: str, text: str, start: int) -> int:
     while at > 0 and letters.isascii() and text[at - 1].isalnum():
         at = text.find(letters, at + 1)
     return at
+
+
+def may_be_foreign(texts: Iterable[str]) -> bool:
+    """Whether a query of ``texts`` has no word that tells English."""
+    return _OF_ENGLISH_QUERIES.isdisjoint(" ".join(texts).lower().split())

@@ -17,15 +17,14 @@ from commonplace.text.languages import (
     LETTERS,
     STEM_FOR,
     STEM_OF,
-    backwards,
     is_vietnamese,
     joined_spelling,
-    latin_stem,
     plain_text,
     sought,
 )
 from commonplace.text.query import MOST_PHRASES
 from commonplace.text.questions import answer_asked, stop_words_of, tokens_of_now
+from commonplace.text.stems import backwards, latin_stem
 from commonplace.text.tokens import (
     MAX_TOKEN,
     cut,
@@ -313,9 +312,8 @@ _JOINT = re.compile("[_-](?:(?<=_)|(?<=[a-z0-9]-)(?=[a-z0-9]))")
 class _Stems(dict[str, str]):
     """The stems of words already met, by the word in lower case.
 
-    What is done to one depends on its letters, as there is no telling its language: Cyrillic and
-    Arabic ones have a stemmer of their own; Latin ones lose accents, what Snowball's English one
-    takes, and endings of others (``Rechnungen``). Irregular and short forms are listed (``k8s``).
+    What is done to one depends on its letters: Cyrillic and Arabic ones have a stemmer of their
+    own; Latin ones lose accents first. Irregular and short forms are listed (``k8s``).
     """
 
     def __init__(self) -> None:
@@ -395,7 +393,7 @@ class _GroupColumns(dict[str, tuple[str, str]]):
                 for _, _, token, _, beside in word_pieces(piece, start, self._stem):
                     if token:
                         body.append(token)
-                        extra += backwards(token)
+                        extra += backwards(token) if len(beside) < _FEW else ()
                     extra += beside
         columns = " ".join(body), " ".join(extra)
         _remember(self, group, columns)

@@ -13,6 +13,7 @@ from commonplace.text.analyse import make_analyser
 from commonplace.text.languages import FORMS_OF
 from commonplace.text.query import parse_query
 from commonplace.text.questions import answer_share
+from commonplace.text.stems import turned
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -90,9 +91,9 @@ def _body(text: str) -> list[str]:
         ("10.0.0.1, 1,2,3 and 12,345.6", "10 0 0 1 1 2 3 and 12 345 6", "10.0.0.1 12,345.6 12345"),
         ("v1.2 v8 1234567890 acceded0", "v1 2 v8 1234567890 acceded0", "v1.2 1.2 acced 0 acceded"),
         ("naïve café", "naiv cafe", ""),
-        ("Die Rechnungen", "die rechnung", ""),
-        ("Verzeichnis Verzeichnisse", "verzeichn verzeichn", ""),
-        ("riunione riunioni", "riunion riunion", ""),
+        ("Die Rechnungen", "die rechnung", "0gnunhcer"),
+        ("Verzeichnis Verzeichnisse", "verzeichn verzeichn", "0nhciezrev 0nhciezrev"),
+        ("riunione riunioni", "riunion riunion", "0noinuir 0noinuir"),
         ("kitchen tokens garden", "kitchen token garden", ""),
         ("Straße Łódź søk", "stras lodz sok", ""),
         ("cuộc họp", "cuộc họp", "cuoc hop"),
@@ -294,7 +295,7 @@ def test_words_that_mean_something_in_english_are_stop_words_of_german_questions
 @pytest.mark.parametrize(
     ("query", "asked"),
     [
-        ("¿cuánto hay que pagar con su tarjeta?", ("pagar", "tarjet")),
+        ("¿cuánto hay que pagar con su tarjeta?", ("pagar", "tarj")),
         ("how much hay do we need", ("hay", "need")),
         ("quand est la réunion pour mon équipe", ("reunion", "equip")),
         ("est time of the meeting", ("est", "time", "meet")),
@@ -460,7 +461,8 @@ def test_spans_tell_where_the_terms_of_a_chunk_stand(text: str) -> None:
         assert set(terms) <= _terms(text[start:end]) or category(text[start])[0] == "M"
         seen.update(terms)
         last = start
-    assert seen == _terms(text)
+    known = {turned(term) for term in seen}  # by which compounds are found, and which no one reads
+    assert seen == {term for term in _terms(text) if term not in known}
 
 
 @settings(max_examples=100)

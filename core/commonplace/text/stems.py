@@ -1,0 +1,114 @@
+"""Stems of words in Latin letters, of any language, and what finds compounds by how they end.
+
+There is no telling the language of a word. Snowball's English stemmer is asked first; then endings
+go that English has not, from words that are none of its 8,000 most frequent ones.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from commonplace.text.languages import STEM_FOR, STEMS_ALIKE, english_levels, english_words
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+_ENDINGS = {"en": 2, "er": 2, "es": 2, "em": 2, "ln": 1, "rn": 1} | dict.fromkeys("eaois", 1)
+"""Endings of languages of Europe, and how many of their letters go."""
+
+_SHORTEST = 5
+
+
+def latin_stem(word: str, english: Callable[[str], str], *, foreign: bool = True) -> str:
+    """The stem of ``word``, in lower case and ASCII, by the stemmer ``english`` and by its ending.
+
+    Without ``foreign`` it is that of a word of English.
+
+    German "Preis" is "prei" to that stemmer, and "Preise" is "preis": the s of what is no word of
+    English goes, too.
+    """
+    stem = english(word)
+    while (shorter := _without_ending(stem)) != stem:
+        stem = english(shorter)
+    if foreign and (shorter := _foreign_stem(stem)) != stem:
+        known = english_words()
+        is_foreign = known.isdisjoint((word, english(word), stem))
+        while is_foreign and shorter != stem and shorter not in known:
+            stem, shorter = shorter, _foreign_stem(shorter)
+    ends_in_s = stem[-1:] == "s" and word[len(stem) :] in _ENDINGS_BEHIND_S
+    if ends_in_s and len(stem) >= _SHORTEST and stem not in english_levels():
+        shorter = english(stem)
+        return stem if shorter in english_levels() else shorter
+    return stem
+
+
+_ENDINGS_BEHIND_S = ("", "e", "es", "en")
+
+
+def _without_ending(stem: str) -> str:
+    """``stem`` without an ending of a European language; the frequent words of English keep theirs.
+
+    (nDCG@10 of titles against the texts below them, in nine languages: +.02 in the mean, and the
+    same on English sets. Where four letters are enough, an English one loses .006.)
+    """
+    length = len(stem) - sum(map(stem.count, ("ae", "oe", "ue")))  # "Mueller" is "Müller"
+    for ending, letters in _ENDINGS.items():
+        if stem.endswith(ending) and length >= letters + _SHORTEST:
+            return stem if stem in english_levels() else stem[:-letters]
+    return stem
+
+
+_FOREIGN_ENDINGS = {"erinn": 3, "erin": 2, "en": 2, "er": 2, "em": 2, "e": 1, "t": 1}
+"""Endings of words that are none of English ("Küchen", "Lehrerin"), and how many letters go."""
+_LEAST_FOREIGN = 4
+_BESIDE_GE = re.compile("(|ab|an|auf|aus|bei|ein|mit|nach|um|vor|weg|zu|zuruck)ge(?!t)(.{3,7})")
+_VOWELS = frozenset("aeiouy")
+
+
+def _foreign_stem(stem: str) -> str:
+    """``stem`` without an ending of a word that is none of English, else without its "ge".
+
+    "gekauft" and "abgeholt" are of "kaufen" and "abholen". (Mean reciprocal rank of manual pages
+    by their descriptions: German +.024, Dutch +.023, Swedish +.029, French +.003, Spanish +.002,
+    Italian and Portuguese the same.)
+    """
+    if stem in STEMS_ALIKE or stem in STEM_FOR:
+        return stem
+    for ending, letters in _FOREIGN_ENDINGS.items():
+        shorter = stem[:-letters] if stem.endswith(ending) else ""
+        if ending == "er" and shorter[-1:] == shorter[-2:-1]:
+            continue  # "Müller" is no "Müll"
+        if len(shorter) >= _LEAST_FOREIGN and not _VOWELS.isdisjoint(shorter):
+            return shorter
+    if found := _BESIDE_GE.fullmatch(stem):
+        prefix, rest = found.groups()
+        return prefix + rest if prefix or len(rest) >= _LEAST_FOREIGN else stem
+    return stem
+
+
+_LEAST_COMPOUND, _BACKWARDS = 7, "0"
+
+
+def backwards(token: str) -> tuple[str, ...]:
+    """What finds ``token`` by how it ends, if it may be a compound; nothing of other tokens.
+
+    Dutch, German and the languages of Scandinavia write "Preiserhöhung" in one.
+    """
+    is_long = len(token) >= _LEAST_COMPOUND and token.isascii() and token.isalpha()
+    return (turned(token),) if is_long and token not in english_words() else ()
+
+
+def turned(end: str) -> str:
+    """What the tokens that :func:`backwards` gives for words that end in ``end`` begin with."""
+    return f"{_BACKWARDS}{end[::-1]}"
+
+
+def may_be_joined(tokens: Iterable[str]) -> bool:
+    """Whether notes may have two of ``tokens``, those of a query, in one word of another language.
+
+    Not where all are words of English.
+    """
+    words = [token for token in tokens if token.isascii() and token.isalpha()]
+    foreign = any(word not in english_levels() for word in words)
+    return foreign and len(words) > 1 and not english_words().issuperset(words)

@@ -1,0 +1,124 @@
+"""What notes write in one word is found by its parts, and by how it ends."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from commonplace import Memory
+from commonplace.errors import DeclinedError, UnavailableError
+from commonplace.model.search import Arm, KeywordQuery, Query
+from commonplace.search.compounds import ending_in, with_compounds
+from commonplace.text.analyse import make_analyser
+from commonplace.text.stems import turned
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+ANALYSER = make_analyser()
+
+COMPOUNDS = """
+Laternenfest Laternen Fest|Wasserrohr Wasser Rohr|Kinderwagen Kind Wagen|Winterreifen Winter Reifen
+Blumenkasten Blume Kasten|Hundeschule Hund Schule|Landkarte Land Karte
+Steuerbescheid Steuer Bescheid|Hotelzimmer Hotel Zimmer|Umzugsfirma Umzug Firma
+Zahnarzttermin Zahnarzt Termin|Rechnungsnummer Rechnung Nummer
+Gerichtsdolmetscher Gericht Dolmetscher|Ärztekammer Arzt Kammer
+Häuserblock Haus Block|Straßenbahnhaltestelle Straßenbahn Haltestelle|Fußballplatz Fußball Platz
+Preiserhöhungen Preis Erhöhung|waterleiding water leiding|fietsenwinkel fiets winkel
+badrumsfönster badrum fönster
+"""
+CASES = [case.split() for case in COMPOUNDS.replace("\n", "|").strip("|").split("|")]
+IDS = [compound for compound, _, _ in CASES]
+
+
+@pytest.fixture(scope="module")
+def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    home = tmp_path_factory.mktemp("compounds")
+    notes = home / "notes" / "memory"
+    notes.mkdir(parents=True)
+    for at, (compound, _, _) in enumerate(CASES):
+        (notes / f"{at}.md").write_text(f"# Notiz {at}\n\nWegen {compound} gefragt.\n", "utf-8")
+    (notes / "x.md").write_text("# Anderes\n\nSonne, Mond und Sterne.\n", "utf-8")
+    env = {"HOME": str(home), "COMMONPLACE_STATE_DIR": str(home / "state")}
+    with Memory.open(workspace=home / "notes", env=env) as memory:
+        memory.sync()
+        yield memory
+
+
+def first(memory: Memory, query: str, among: int = 3) -> list[str]:
+    return [hit.path.removeprefix("memory/") for hit in memory.search(query).hits[:among]]
+
+
+@pytest.mark.parametrize("at", range(len(CASES)), ids=IDS)
+def test_two_words_find_what_is_written_in_one(memory: Memory, at: int) -> None:
+    _, one, other = CASES[at]
+    for query in (f"{other} für {one}", f"{one} {other}"):
+        assert first(memory, query, 1) == [f"{at}.md"]
+
+
+@pytest.mark.parametrize("at", range(len(CASES)), ids=IDS)
+def test_a_word_that_no_note_has_finds_what_ends_in_it(memory: Memory, at: int) -> None:
+    assert f"{at}.md" in first(memory, CASES[at][2])
+
+
+@pytest.mark.parametrize("word", ["Straße", "Fuß", "Hotel", "Winter", "Land"])
+def test_a_word_that_no_note_has_finds_what_begins_with_it(memory: Memory, word: str) -> None:
+    result = memory.search(word)
+    assert word.lower()[:4] in result.hits[0].snippet.lower()
+    assert any("searched for" in note for note in result.notes)
+
+
+def test_what_is_no_compound_of_both_words_is_not_asked_for(memory: Memory) -> None:
+    assert first(memory, "Mond Zimmer") == [f"{IDS.index('Hotelzimmer')}.md", "x.md"][::-1]
+
+
+WORDS = {"zahnarzttermin": 3, "umzugstermin": 5, "terminator": 2}
+
+
+def look_up(text: str, limit: int = 50) -> Mapping[str, int]:
+    tokens = {turned(word): count for word, count in WORDS.items()} | WORDS
+    return {token: n for token, n in tokens.items() if token.startswith(text)}
+
+
+def test_compounds_come_by_how_many_chunks_have_them() -> None:
+    assert ending_in("termin", ANALYSER, look_up) == ["umzugstermin", "zahnarzttermin"]
+    assert ending_in("min", ANALYSER, look_up) == []
+    assert ending_in("", ANALYSER, look_up) == []
+
+
+def test_the_backend_is_asked_once_more_with_the_compound() -> None:
+    asked: list[Query] = []
+
+    def ask(query: Query) -> tuple[Arm, ...]:
+        asked.append(query)
+        return (Arm("again", "bm25", ()),)
+
+    query = Query("Termin Zahnarzt", KeywordQuery(should=("termin", "zahnarz")))
+    arms = (Arm("keyword", "bm25", (), tokens_beginning=look_up),)
+    wider, again, notes = with_compounds(query, arms, ["Termin Zahnarzt"], ANALYSER, ask)
+    assert wider.keyword.should == ("termin", "zahnarz", "zahnarzttermin")
+    assert wider.keyword.beside == {"zahnarzttermin"}
+    assert (asked, [arm.name for arm in again], notes) == ([wider], ["again"], ())
+
+
+@pytest.mark.parametrize("error", [UnavailableError("it is busy"), DeclinedError("it is busy")])
+def test_the_first_answer_holds_where_compounds_cannot_be_looked_up(
+    error: UnavailableError | DeclinedError,
+) -> None:
+    def broken(text: str, limit: int) -> Mapping[str, int]:
+        raise error
+
+    def ask(query: Query) -> tuple[Arm, ...]:
+        raise AssertionError
+
+    query = Query("Termin Zahnarzt", KeywordQuery(should=("termin", "zahnarz")))
+    arms = (Arm("keyword", "bm25", (), tokens_beginning=broken),)
+    answer = with_compounds(query, arms, ["Termin Zahnarzt"], ANALYSER, ask)
+    assert answer == (query, arms, ("compounds could not be looked up: it is busy",))
+
+
+def test_a_store_without_a_vocabulary_is_asked_once() -> None:
+    query = Query("Termin Zahnarzt", KeywordQuery(should=("termin", "zahnarz")))
+    arms = (Arm("keyword", "bm25", ()),)
+    assert with_compounds(query, arms, ["Termin"], ANALYSER, lambda _: ()) == (query, arms, ())

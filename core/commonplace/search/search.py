@@ -25,8 +25,8 @@ from commonplace.search.ranking import (
     run_rankers,
     unembedded,
 )
-from commonplace.text.languages import may_name_days
 from commonplace.text.query import parse_query, shown_filters
+from commonplace.text.questions import asks_for_days
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -122,7 +122,7 @@ class Searcher:
         keyword, texts = self._analyser.query(parsed), (*parsed.words, *parsed.phrases)
         if self._profile != "default":
             keyword = keyword._replace(plain=True)
-        elif may_name_days(parsed.text):
+        elif asks_for_days(parsed.text):
             from commonplace.text.asked_times import read_times
 
             keyword, texts = read_times(parsed, keyword, self._analyser, self._today)

@@ -12,6 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from commonplace.model.tuples import NamedTuple
+from commonplace.text.languages import may_name_days
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -118,7 +119,6 @@ _BESIDE_OTHERS = {
     "te van was we wie wil ze",
 }
 """What says nothing beside a word of that language alone, and may mean something in another one."""
-
 
 _MARKS_BESIDE = ".,;:!?¿¡\"'()"
 _CAPITALS = re.compile(r"\b[A-Z]{2,}\b").findall
@@ -229,6 +229,14 @@ _NOW_PHRASES = (
     *("지금", "현재", "요즘", "최신", "최근"),
 )
 _LONGEST_QUESTION = 80
+_TIMES = "heuer", "heurig", " tagen", "maart", " mei"
+
+
+def asks_for_days(text: str) -> bool:
+    """Whether a query may name a time: also "heuer", "in 14 Tagen" and "3.12."."""
+    lowered = f" {text.lower()}"
+    named = may_name_days(text) or any(map(lowered.__contains__, _TIMES))
+    return named or any(w[-1] == "." and w.replace(".", "").isdigit() for w in lowered.split())
 
 
 def words_of_now(text: str) -> list[str]:

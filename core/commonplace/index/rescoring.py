@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from commonplace.model.search import Found
 from commonplace.model.tuples import NamedTuple
 from commonplace.text.languages import english_levels
-from commonplace.text.questions import answer_share
 from commonplace.text.tokens import has_unspaced
 
 if TYPE_CHECKING:
@@ -57,19 +56,20 @@ def rescored(matches: KeywordMatches, query: KeywordQuery, limit: int) -> list[F
     Then, from the best on, a chunk next to one of the same document that stands before it loses a
     fifth, and each further one of a document another tenth: ten hits should not say one thing.
     """
-    candidates, terms = matches.found, matches.terms
+    candidates, terms, times = matches.found, matches.terms, None
     weights = weights_of(query, matches.chunks, matches.holders or {})
     if query.timed:
         untimed = {token: weight for token, weight in weights.items() if token not in query.timed}
         if any(map((matches.holders or {}).get, untimed)):
             weights = untimed
-    several = len({(item.chunk.source, item.chunk.path) for item in candidates}) > 1
-    spread = several and not _is_one_word(query)
+    paths = {(item.chunk.source, item.chunk.path) for item in candidates}
+    spread = len(paths) > 1 and not _is_one_word(query)
     topics = _topics(candidates, [chunk.counts for chunk in terms], weights) if spread else {}
     average = matches.average or 1.0
     neighbours = [pair for pair in query.neighbours if query.timed.isdisjoint(pair)]
     pairs = [(weights.keys() & pair, f" {' '.join(pair)} ") for pair in neighbours]
-    times = None
+    if query.answer:
+        from commonplace.text.values import answer_share
     if query.days:
         from commonplace.index.dated import Times  # few queries name a time
 

@@ -26,7 +26,7 @@ from commonplace.search.ranking import (
     unembedded,
 )
 from commonplace.text.query import parse_query, shown_filters
-from commonplace.text.questions import asks_for_days
+from commonplace.text.questions import asks_for_days, words_beside
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -174,6 +174,8 @@ class Searcher:
             ask_again = partial(search.ask_again, where=where)
             words = UnknownWords(query, lacking, request.texts, self._analyser, ask_again)
             query, arms, unknown, failed = words.ask_with_parts(arms, request.wide)
+            no_need = words_beside(query.words)
+            unknown = tuple(word for word in unknown if word.word.lower() not in no_need)
             notes += failed
         if not any(arm.kind == "cosine" and arm.found for arm in arms):  # which knows no words
             no_note = none_of(search.freshness)  # words are counted in all chunks

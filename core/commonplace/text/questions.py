@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from functools import cache
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from commonplace.model.tuples import NamedTuple
 from commonplace.text.languages import may_name_days
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Sequence
 
 # Articles, pronouns, prepositions, auxiliaries, words of asking, and what an apostrophe leaves.
 _ENGLISH = """
@@ -313,20 +314,6 @@ def asks_for_several(text: str) -> bool:
     return has_one or asks_for_earliest(text)
 
 
-_SOME = "two|three|four|five|six|seven|eight|nine|ten|twelve"
-_UNITS = (
-    r"seconds?|secs?|s|min(?:ute)?s?|h|hours?|days?|weeks?|months?|years?|ms|km|m|miles?"
-    r"|kilomet\w+|cm|mm|kg|m²|m2|qm|minut[eo][ns]?|stunden?|tagen?|wochen?|monaten?|jahren?|horas?"
-    r"|d[ií]as?|semanas?|mes(?:es)?|a[ñn]os?|heures?|jours?|semaines?|mois|ans|or[ae]|giorn[oi]"
-    r"|settiman[ae]|mes[ei]|ann[oi]|uur|dagen|weken|maanden|jaar"
-)
-_ANSWERS = {
-    "amount": r"\d ?(?:k|m|million)? ?"
-    r"(?:kr|[A-Z]{3}\b|€|£|zł|yen|%|[eE]uros?\b|dollars?\b|pounds?\b|francs?\b|ct\b|[cC]ents?\b"
-    r"|Franken\b|reais\b|[円元원])|[$€£¥] ?\d",
-    "number": rf"\d|\b(?i:{_SOME}|twice)\b",
-    "measure": rf"(?i:(?:\d|\b(?:an?|one|{_SOME}|few|several)\b) ?-?(?:{_UNITS})\b)",
-}
 _ASKED_LISTED = """
 amount: how much, cost, costs, price, prices, kostet, kosten, kostete, gekostet, preis, preise,
 wie viel, wieviel, cuesta, cuestan, costó, precio, precios, cuánto pagamos, coûte, coûtent, coûté,
@@ -346,10 +333,6 @@ _OF_A_SUBJECT = re.compile(
     r"\W*(?:(?:who|what)(?:['’]?s| is| are)|wer (?:ist|sind)|was ist|qui est"
     r"|qui[eé]n es|chi è|quem é) "
 )
-_FIRST_WORD = re.compile(r"[-*+>|#_`'\"“\s]*([^\W_]+)").match
-"""Behind the marks of Markdown that a line begins with, and quotes."""
-_LONGEST_ENDING = 4
-"""So many letters or more behind a stem make another word: "Evaluation" is not of "Eva"."""
 
 
 def answer_asked(text: str) -> str:
@@ -370,31 +353,28 @@ def answer_asked(text: str) -> str:
     return "subject" if _OF_A_SUBJECT.match(lowered) else ""
 
 
-def answer_share(text: str, answer: str, weights: Mapping[str, float]) -> float:
-    """The largest share (0..1) of ``weights``, by token, in a line of ``text`` with such an answer.
+_UNIT_LISTED = """
+euro euros prozent percent pourcent procent percento ciento cento yen dollar dollars dólar dólares
+dollari pfund pound pounds libras sterling franken francs francos franchi rappen cent cents céntimos
+centavos quadratmeter quadratmetern metre metres meter meters metros cuadrados quadrados
+mètres carrés metri quadri quadrati vierkante kilometer kilometern kilometers kilometres kilómetros
+quilômetros kilomètres chilometri kilogramm kilogram kilograms kilo kilos grad degrees grados graus
+"""
+_UNIT_WORDS = frozenset(_UNIT_LISTED.split())
+_COUNTING_LISTED = "viel viele vielen many much cuántos cuántas combien quanti quantos hoeveel"
+_COUNTING = frozenset(_COUNTING_LISTED.split())
+_BETWEEN = frozenset(("por", "per", "pour", "de", "square"))
 
-    A line has a token where its letters stand in it, as nearly all forms of a word begin with their
-    stem. A line about a ``subject`` begins with one. Headings have no answer.
+
+def words_beside(text: str) -> list[str]:
+    """The words of ``text``, in lower case, that no note need have: for now, and units of amounts.
+
+    A note has "1.430 €" for "1430 Euro". By itself a unit is what is asked for.
     """
-    most = 0.0
-    for line in text.split("\n"):
-        lowered = line.lower()
-        share = sum([weight for token, weight in weights.items() if token in lowered])
-        # Few lines have words of the query, and only these are looked at for an answer.
-        if share > most and line[0] != "#" and _is_answer(line, answer, weights):
-            most = share
-    return most / sum(weights.values()) if most else 0.0
-
-
-def _is_answer(line: str, answer: str, weights: Mapping[str, float]) -> bool:
-    if answer != "subject":
-        return _pattern_of(answer).search(line) is not None
-    first = _FIRST_WORD(line.lower())
-    word = first[1] if first else ""
-    begun = [token for token in weights if word.startswith(token)]
-    return any(len(word) - len(token) < _LONGEST_ENDING for token in begun)
-
-
-@cache
-def _pattern_of(answer: str) -> re.Pattern[str]:
-    return re.compile(_ANSWERS[answer])
+    words = [word.strip(_MARKS_BESIDE) for word in text.lower().split()]
+    units, counted = list[str](), False
+    for before, word in pairwise(["", *words]):
+        counted = before[-1:].isdigit() or before in _COUNTING or counted
+        counted = counted and (word in _UNIT_WORDS or word in _BETWEEN)
+        units += [word] if counted and word in _UNIT_WORDS else []
+    return words_of_now(text) + units

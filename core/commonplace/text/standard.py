@@ -21,7 +21,7 @@ from commonplace.text.languages import (
     sought,
 )
 from commonplace.text.query import MOST_PHRASES
-from commonplace.text.questions import answer_asked, stop_words_of, words_of_now
+from commonplace.text.questions import answer_asked, stop_words_of, words_beside
 from commonplace.text.tokens import (
     MAX_TOKEN,
     cut,
@@ -91,9 +91,9 @@ class StandardAnalyser:
         must_not = [_sequence(self._pieces(text)) for text in parsed.excluded[:MOST_PHRASES]]
         should, selective = reading.should(), list[str]()
         beside = reading.beside(should)
-        if now := words_of_now(" ".join(typed)):  # a note without "now" may hold now all the same
-            now_tokens = {token for word in now for token in _sequence(self._pieces(word))}
-            beside |= now_tokens.intersection(() if now_tokens.issuperset(should) else should)
+        if words := words_beside(" ".join(typed)):
+            no_need = {token for word in words for token in _sequence(self._pieces(word))}
+            beside |= no_need.intersection(() if no_need.issuperset(should) else should)
         if any(map(has_unspaced, (*parsed.words, *phrases))):
             # One English word among pairs of letters: it would count as little as one of them.
             should += [term for term in should if term.isascii()]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from commonplace.text.analyse import make_analyser
 from commonplace.text.languages import FORMS_OF
 from commonplace.text.query import parse_query
-from commonplace.text.questions import answer_share
+from commonplace.text.values import answer_share
 
 if TYPE_CHECKING:
     from collections.abc import Callable

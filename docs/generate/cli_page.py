@@ -88,11 +88,11 @@ are, the higher it ranks, and of equal ones the newest note. `project OR product
   to the last day of that time, these included. Understood are days, months, quarters, weeks
   (`2026-W45`) and years; `7d`, `2w`, `3m`, `1y` (ago); `today`, `yesterday`, `monday`,
   `last-week`, `this-month`, `last-year`, `november`, `nov-2025`; and in other languages, such as
-  `gestern`, `"la semana pasada"`, `上周`, `昨日`, `3个月前`, `2026年3月`. A month or weekday
-  without a year or week is the last one that has begun. They go by the time zone of the
-  system, or that of `query.timeZone`. The day of a note is in its name (`daily/2026-10-01.md`,
-  `2026_10_01 call.md`, `2026/10/01.md`), else in its front matter (`date`, `created`); other
-  notes have none.
+  `gestern`, `"la semana pasada"`, `上周`, `昨日`, `3个月前`, `2026年3月`, `märz`, `"3. Dez."`,
+  `1.11.2026`. A month, weekday or date without a year or week is the last one that has begun. They
+  go by the time zone of the system, or that of `query.timeZone`. The day of a note is in its name
+  (`daily/2026-10-01.md`, `2026_10_01 call.md`, `2026/10/01.md`), else in its front matter (`date`,
+  `created`); other notes have none.
 - `tag:work`, `tag:#work`: only notes with that tag, in their front matter or as `#work` in the
   text, or with one below it (`#work/port`). `-tag:work`: only notes without. Several `tag:` must
   all be there.

@@ -252,7 +252,9 @@ def _conditions(parsed: Any) -> Iterator[tuple[str, str]]:
 
 def _unmatched(memory: Memory, question: str, citation: str) -> str:
     """Why a passage that no filter leaves out is not found."""
-    typed = typed_words(question)
+    analyser = make_analyser()
+    searched = {*analyser.query(parse_query(question)).should}
+    typed = {token: word for token, word in typed_words(question).items() if token in searched}
     path, first, last = lines_of(citation)
     try:
         note = memory.get(path)
@@ -261,7 +263,7 @@ def _unmatched(memory: Memory, question: str, citation: str) -> str:
     lines = note.text.split("\n")
     name = posixpath.splitext(posixpath.basename(path))[0]
     text = "\n".join((name, *lines[max(0, first - 1) : min(last, len(lines))]))
-    matches = make_analyser().matches(text, frozenset(typed))
+    matches = analyser.matches(text, frozenset(typed))
     had = dict.fromkeys(typed[token] for _, _, tokens in matches for token in sorted(tokens))
     if had:
         return f"it has {', '.join(map(repr, had))}, but the index does not: commonplace index"

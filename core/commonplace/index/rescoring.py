@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from commonplace.model.search import Found
 from commonplace.model.tuples import NamedTuple
+from commonplace.text.facts import item_about
 from commonplace.text.languages import rarity_of
-from commonplace.text.questions import answer_share, item_about
 from commonplace.text.tokens import has_unspaced
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ LEAST_CANDIDATES = 40
 
 K1, B = 1.2, 0.75
 _SIDE_BY_SIDE, _DOCUMENT, _DATE = 0.5, 0.4, 1.0
-_ANSWER, _SUBJECT, _ITEM = 0.3, 1.0, 0.8
+_ANSWER, _SUBJECT, _ITEM = 0.3, 1.5, 0.8
 _NEXT_TO_ONE, _ANOTHER_OF_IT = 0.8, 0.9
 _DOCUMENT_K = 3.6
 _SATURATION = 1.1  # tanh(1.1) = 0.8: the evidence of a chunk that has each word once
@@ -50,24 +50,25 @@ def rescored(matches: KeywordMatches, query: KeywordQuery, limit: int) -> list[F
     neighbouring words of the query that stand side by side + 0.4 x the document's evidence
     (:func:`_topics`) + how near it is to a time that the query names (``index/dated.py``) + 0.3 x
     the share of the query that stands in one line with such an answer as it asks for, an amount
-    (1 x for "who is Eva" in a line that begins with "Eva"). A long list of an undated note may be
+    (1.5 x for "who is Eva" in a line such as "Eva: a nurse"). A long list of an undated note may be
     scored by its best item alone (:func:`_of_an_item`).
     Then, from the best on, a chunk next to one of the same document that stands before it loses a
     fifth, and each further one of a document another tenth: ten hits should not say one thing.
     """
-    candidates, terms = matches.found, matches.terms
+    candidates, terms, times = matches.found, matches.terms, None
     weights = weights_of(query, matches.chunks, matches.holders or {})
     if query.timed:
         untimed = {token: weight for token, weight in weights.items() if token not in query.timed}
         if any(map((matches.holders or {}).get, untimed)):
             weights = untimed
-    several = len({(item.chunk.source, item.chunk.path) for item in candidates}) > 1
-    spread = several and not _is_one_word(query)
+    paths = {(item.chunk.source, item.chunk.path) for item in candidates}
+    spread = len(paths) > 1 and not _is_one_word(query)
     topics = _topics(candidates, [chunk.counts for chunk in terms], weights) if spread else {}
     average = matches.average or 1.0
     neighbours = [pair for pair in query.neighbours if query.timed.isdisjoint(pair)]
     pairs = [(weights.keys() & pair, f" {' '.join(pair)} ") for pair in neighbours]
-    times = None
+    if query.answer:
+        from commonplace.text.values import answer_share
     if query.days:
         from commonplace.index.dated import Times  # few queries name a time
 
@@ -93,8 +94,7 @@ def rescored(matches: KeywordMatches, query: KeywordQuery, limit: int) -> list[F
         # Exact, as the order of the counts is the store's.
         words = of_item or words
         scored.append(_Scored(item, words, boosts, fsum(words.values()) * raised, bool(of_item)))
-    # Stable, here and below: equal scores keep the store's order.
-    scored.sort(key=attrgetter("score"), reverse=True)
+    scored.sort(key=attrgetter("score"), reverse=True)  # equal ones keep the store's order
     if spread:
         scored = _spread(scored)
     return list(_with_evidence(scored[:limit], query, matches, weights, times))

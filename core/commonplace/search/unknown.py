@@ -176,10 +176,9 @@ class UnknownWords:
         parts_by_word, foreign = self._parts(words) | likelier, may_be_foreign(self._query_texts)
         for unknown in words[:_MOST_SPLIT_WORDS]:
             word, way = unknown.word, parts_by_word.get(unknown.word, ())
-            is_beginning = len(way) == 1 and len(way[0]) < len(word) and word not in likelier
-            if is_beginning or not way:
-                compounds = foreign and self._ending(word)
-                parts_by_word[word] = self._longer(word) or compounds or way
+            if not way or (len(way) == 1 and len(way[0]) < len(word) and word not in likelier):
+                longer = self._longer(word) or (foreign and self._ending(word))
+                parts_by_word[word] = longer or way
         return {word: Instead(parts) for word, parts in parts_by_word.items() if parts}
 
     def _words(self, text: str) -> Iterator[str]:

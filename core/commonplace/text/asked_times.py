@@ -9,6 +9,7 @@ Imported only for a query that may name a time; see :func:`may_name_days` in ``l
 from __future__ import annotations
 
 import re
+from calendar import monthrange
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
@@ -39,7 +40,7 @@ der die das den dem von vom zu seit que qu quoi est ce qui s c j l d passé pass
 faisait on avons montre moi tout neuf travaillé le la les au du de se hice hicimos hiciste pasó
 pasado ha he hemos hecho notas muestra todo sucedió ocurrió trabajé cosa ho fatto abbiamo è
 successo tutto fiz fizemos fizeste aconteceu tudo делал делала делали сделал сделала случилось
-произошло заметки
+произошло заметки steht stehen an vor geplant fällig on planned scheduled due coming
 """
 _ASKING = frozenset(_ASKING_WORDS.split())
 _ASKING_WIDE = re.compile(
@@ -63,7 +64,10 @@ def read_times(
     """
     parsed = parsed._replace(words=tuple(map(composed, parsed.words)))
     times_by_text = [
-        [_with_particle(time, text) for time in _with_days_to_come(_times_in(text, today), text)]
+        [
+            _with_particle(time, text)
+            for time in _with_days_to_come(_times_in(text, today), text, today)
+        ]
         for text in parsed.words
     ]
     days = days_of_times(time for times in times_by_text for time in times)
@@ -165,7 +169,7 @@ _PAST = re.compile(
 
 # Words of questions for what will be. Without one "in two days" is how long something takes.
 _COMING = re.compile(
-    r"\b(?:will|going\s+to|plan|planned|scheduled|due|happens?|happening|anything|upcoming|what'?s"
+    r"\b(?:will|going\s+to|plan|planned|scheduled|due|happens?|happening|anything|upcoming|what'?s|what\s+is"
     r"|(?:do|have)\s+(?:i|we)|geplant|fällig|passiert|steht|stehen|was\s+(?:ist|habe)|hay|tengo"
     r"|tenemos|viene|pasa|prévue?s?|qu'est-ce|previst[oa]s?|abbiamo|temos|будет|запланировано"
     r"|предстоит|c['’]è)\b|安排|计划|計劃|予定|예정|계획|일정",
@@ -173,11 +177,11 @@ _COMING = re.compile(
 )
 
 
-def _with_days_to_come(times: list[Time], text: str) -> list[Time]:
+def _with_days_to_come(times: list[Time], text: str, today: Callable[[], date]) -> list[Time]:
     """``times``, each "on Monday" with the next one behind it, unless ``text`` asks for what was.
 
-    "On the 23rd" is treated alike. "In two days" is a time only where ``text`` asks for what will
-    be.
+    "On the 23rd" is treated alike, and "in December" where that begins within a month. "In two
+    days" is a time only where ``text`` asks for what will be, or says nothing or little else.
     """
     result: list[Time] = []
     asks_for_past = bool(times) and _PAST.search(text) is not None
@@ -187,8 +191,17 @@ def _with_days_to_come(times: list[Time], text: str) -> list[Time]:
             continue
         words = "-".join(text[time.start : time.end].lower().split())
         if re.fullmatch(IN_SOME_DAYS, words) and (asks_for_past or not _COMING.search(text)):
-            continue
+            rest = text[: time.start] + text[time.end :]
+            if asks_for_past or not _is_only_an_appointment(words, rest):
+                continue
+            if _asks_for_more(rest):  # its words are searched for, too
+                result.append(time._replace(seen_from_today=False))
+                continue
         result.append(time)
+        if is_yearly(time.days[0]) and not asks_for_past:
+            if soon := _soon(time.days, today()):
+                result.append(time._replace(days=soon))
+            continue
         of_a_week = sum(time.days == other.days for other in times) > 1  # "on Monday last week"
         if not (asks_for_past or of_a_week or is_yearly(time.days[0])):
             first, last = map(date.fromisoformat, time.days)
@@ -196,6 +209,51 @@ def _with_days_to_come(times: list[Time], text: str) -> list[Time]:
                 days = (first + ahead).isoformat(), (last + ahead).isoformat()
                 result.append(time._replace(days=days))
     return result
+
+
+# Of days only such numbers: "in 30 days" is how long something takes.
+_APPOINTED = (
+    {"in", "dans", "en", "fra", "tra", "em", "daqui", "dentro"},
+    ("week", "woche", "semain", "semana", "settiman", "month", "monat", "mois", "mes"),
+    ("day", "tag", "jour", "día", "dia", "giorn"),
+    {"8", "10", "14", "15"},
+)
+_LASTING = re.compile(r"\b(?:expir|renew|tak|last|finish|learn|within|abl[aä]uf|dauer|caduc|scad)")
+_MOST_BESIDE = 2
+"""Words beside the time of an appointment, "concert in two weeks"."""
+
+
+def _is_only_an_appointment(words: str, rest: str) -> bool:
+    """Whether a text says "in two weeks", as the ``words`` of a time, and little else."""
+    *before_it, number, unit = ("", *words.split("-"))
+    before, long_units, days, numbers_of_days = _APPOINTED
+    if before.isdisjoint(before_it) or not (
+        unit.startswith(long_units)
+        or (unit.startswith(days) and (number.isalpha() or number in numbers_of_days))
+    ):
+        return False
+    typed = re.findall(r"[^\W_]+", rest.lower())
+    telling = [word for word in typed if word not in STOP_WORDS]
+    few = len(typed) <= 2 * _MOST_BESIDE and len(telling) <= _MOST_BESIDE
+    return few and _LASTING.search(rest.lower()) is None
+
+
+def _soon(days: Days, today: date) -> Days | None:
+    """The next of ``days`` of every year, if they begin within 31 days; not those that last."""
+    for year in (today.year, today.year + 1):
+        first, last = (_day_of(year, day) for day in days)
+        if first <= today <= last:
+            return None
+        if first > today:
+            near = first - today <= timedelta(_LONGEST_MONTH)
+            return (first.isoformat(), last.isoformat()) if near else None
+    return None
+
+
+def _day_of(year: int, day: str) -> date:
+    """That ``day`` of every year in ``year``: of 29 February, the 28th where there is no other."""
+    month, number = int(day[1:3]), int(day[4:])
+    return date(year, month, min(number, monthrange(year, month)[1]))
 
 
 def _ahead(first: date, last: date, words: str) -> timedelta | None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from commonplace.errors import ConfigError, suggest
 from commonplace.text import day_words as words
+from commonplace.text.day_spans import MONTHS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -137,22 +138,14 @@ def _ago(today: date, match: re.Match[str]) -> Days:
 
 
 def _named(today: date, match: re.Match[str]) -> Days:
-    """The month of a name: of the year that is given, else the last one that has begun."""
-    name, year = match[1], match[2]
-    if name.isdigit():
-        name, year = match[2], match[1]
-    month = _MONTHS[name[:3]]
+    """A month or a day of one: of the year that is given, else the last one that has begun."""
+    month, day, year = map(match.groupdict().get, "mdy")
+    number = _MONTHS.get(str(month)) or int(str(month))
     if not year:
-        return _month(today.year - (month > today.month), month)
-    return _month(int(year), month)
-
-
-def _month_of_this_year(today: date, match: re.Match[str]) -> Days:
-    month, day = int(match[1]), match[2]
-    year = today.year - ((month, int(day or 1)) > (today.month, today.day))
-    if day:
-        return date(year, month, int(day)), date(year, month, int(day))
-    return _month(year, month)
+        year = str(today.year - ((number, int(day or 1)) > (today.month, today.day)))
+    if not day:
+        return _month(int(year), number)
+    return _one_day(date(int(year), number, int(day)), 0)
 
 
 def _named_quarter(today: date, match: re.Match[str]) -> Days:
@@ -169,12 +162,9 @@ def _unit(word: str) -> str:
     return next(unit for unit, names in _UNITS.items() if re.fullmatch(names, word))
 
 
-_SHORT_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec"
-_MONTHS = {name: number for number, name in enumerate(_SHORT_MONTHS.split(), 1)}
-_MONTH = (
-    "(jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|"
-    "sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
-)
+_MONTHS = {name: number for number, names in MONTHS.items() for name in names}
+_MONTH = rf"(?P<m>{'|'.join(_MONTHS)})\.?"
+_DAY, _OF_YEAR = r"(?P<d>\d\d?)", r"(?:,?-(?:of-|de-|del-)?(?P<y>\d{4}))?"
 _SHORT_WEEKDAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 _DAY_NAME = "((?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?)"
 _UNITS = {
@@ -207,6 +197,8 @@ def _groups_of(match: re.Match[str]) -> list[str]:
 def _count_and_unit(match: re.Match[str]) -> tuple[str, str]:
     """What stands for the number and the unit of a length of time; a unit alone is one of it."""
     *number, unit = _groups_of(match)
+    if not number and re.fullmatch(words.PLURALS, unit):
+        number = [next(iter(words.VAGUE))]
     if unit in words.KOREAN_DAYS:
         return words.KOREAN_DAYS[unit], "d"
     return (number[0].rstrip("-") if number else "1"), _unit(unit)
@@ -360,15 +352,17 @@ _UNIT = "|".join(_UNITS.values())
 _FORMS: list[_Form] = [
     (r"(\d{4})(?:-(\d\d?)(?:-(\d\d?))?)?", _calendar),
     (r"(\d{4})[/.](\d\d?)(?:[/.](\d\d?))?", _calendar),
-    (r"(\d{4})年(?:(\d\d?)月(?:(\d\d?)[日号號])?)?", _calendar),
+    (r"(\d{4})[年년]", lambda _, match: _year(int(match[1]))),
+    (r"(?:(?P<y>\d{4})[年년]-?)?(?P<m>\d\d?)[月월](?:-?(?P<d>\d\d?)[日号號일])?", _named),
     (r"(\d{4})-?q([1-4])", lambda _, match: _quarter(int(match[1]), int(match[2]))),
     (r"q([1-4])(?:-?(\d{4}))?", _named_quarter),
     (r"(\d{4})-?w(\d\d?)", lambda _, match: _iso_week(int(match[1]), int(match[2]))),
     (rf"(\d{{1,4}})-?({_UNIT}){_AGO}", _ago),
-    (rf"{_MONTH}(?:-(\d{{4}}))?", _named),
-    (rf"(\d{{4}})-{_MONTH}", _named),
-    (_DAY_NAME, _weekday),
-    (r"(\d\d?)月(?:(\d\d?)[日号號])?", _month_of_this_year),
+    (rf"(?:{_DAY}(?:\.|st|nd|rd|th|er)?-(?:of-|de-|di-)?)?{_MONTH}{_OF_YEAR}", _named),
+    (rf"{_MONTH}-{_DAY}(?:st|nd|rd|th)?{_OF_YEAR}", _named),
+    (rf"(?P<y>\d{{4}})-{_MONTH}", _named),
+    (rf"{_DAY}\.-?(?P<m>\d\d?)\.(?:-?(?P<y>\d{{4}}))?", _named),
+    (f"{_DAY_NAME}|({'|'.join(words.WEEKDAYS)})", _weekday),
     *((_any_of(patterns), meaning) for patterns, meaning in (*_RELATIVE, *_ASKED)),
 ]
 

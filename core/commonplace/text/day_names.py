@@ -12,34 +12,13 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from commonplace.text.dates import TABLES
-from commonplace.text.day_spans import dates_of, in_words, is_yearly
+from commonplace.text.day_spans import AMBIGUOUS, MONTHS, dates_of, in_words, is_yearly
 from commonplace.text.day_words import ASIAN_WEEKDAYS, WEEKDAYS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from commonplace.text.day_spans import Days
-
-# By month, in English, German, French, Spanish, Italian, Portuguese and Russian.
-_MONTHS = """
-january jan januar jänner janvier enero gennaio janeiro январь января январе
-february feb februar février febrero febbraio fevereiro февраль февраля феврале
-march mar märz mars marzo março март марта марте
-april apr avril abril aprile апрель апреля апреле
-may mai mayo maggio maio май мая мае
-june jun juni juin junio giugno junho июнь июня июне
-july jul juli juillet julio luglio julho июль июля июле
-august aug août agosto август августа августе
-september sept sep septembre septiembre settembre setembro сентябрь сентября сентябре
-october oct oktober octobre octubre ottobre outubro октябрь октября октябре
-november nov novembre noviembre novembro ноябрь ноября ноябре
-december dec dezember décembre diciembre dicembre dezembro декабрь декабря декабре
-"""
-MONTHS = {number: names.split() for number, names in enumerate(_MONTHS.strip().split("\n"), 1)}
-"""The names of each month (1..12), in lower case."""
-AMBIGUOUS = {"may", "mar", "mars", "march", "april", "june", "jan", "sep", "sept", "oct", "dec"}
-AMBIGUOUS |= {"mai", "mayo", "julio"}
-"""Names of months that by themselves are other words, too, or names of people."""
 
 NONE = "(?!)"
 """A pattern that nothing matches."""

@@ -29,6 +29,28 @@ def is_yearly(day: str) -> bool:
     return day[0] == "-"
 
 
+# By month, in English, German, French, Spanish, Italian, Portuguese, Dutch and Russian.
+_MONTHS = """
+january jan januar jänner jän janvier janv enero ene gennaio janeiro januari январь января январе
+february feb februar feber février févr fév febrero febbraio fevereiro \
+februari февраль февраля феврале
+march mar märz mars marzo março maart март марта марте
+april apr avril avr abril abr aprile апрель апреля апреле
+may mai mayo maggio maio mei май мая мае
+june jun juni juin junio giugno junho июнь июня июне
+july jul juli juillet juil julio luglio julho июль июля июле
+august aug août agosto augustus август августа августе
+september sept sep septembre septiembre settembre setembro сентябрь сентября сентябре
+october oct oktober okt octobre octubre ottobre ott outubro октябрь октября октябре
+november nov novembre noviembre novembro ноябрь ноября ноябре
+december dec dezember dez décembre déc diciembre dic dicembre dezembro декабрь декабря декабре
+"""
+MONTHS = {number: names.split() for number, names in enumerate(_MONTHS.strip().split("\n"), 1)}
+"""The names of each month (1..12), in lower case."""
+AMBIGUOUS = {"may", "mar", "mars", "march", "april", "june", "jan", "sep", "sept", "oct", "dec"}
+AMBIGUOUS |= {"mai", "mayo", "mei", "julio", "augustus", "ene", "abr", "ott", "dez", "dic"}
+"""Names of months that by themselves are other words, too, or names of people."""
+
 _WEEK = 7
 _BEFORE = 60
 """Characters before a time that are searched for words about it."""
@@ -359,6 +381,8 @@ def _days_within(inner: Days, outer: Days, *, weekday: bool) -> Days | None:
         end = monthrange(int(year), int(last[1:3]))[1]  # 29 February is of few years
         days = f"{year}{first}", f"{year}{last[:4]}{min(int(last[4:]), end):02}"
         return days if int(first[4:]) <= end else None
+    if outer == (f"{first[:_YEAR_DIGITS]}-01-01", f"{first[:_YEAR_DIGITS]}-12-31"):
+        return inner if inner[1] <= outer[1] and inner != outer else None
     if not weekday or is_yearly(outer_first):
         return None
     length = date.fromisoformat(last) - date.fromisoformat(first)

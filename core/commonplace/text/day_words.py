@@ -119,7 +119,7 @@ QUARTERS_AGO = {
 }
 YEARS_AGO = {
     0: f"this-?year {_THIS_G}-jahr(?:es)? cette-année este-año quest['’]anno este-ano "
-    "(?:в-этом-году|этого-года) 今年 올해 ปีนี้",
+    "heu(?:er|rige[ns]-jahr(?:es)?) (?:в-этом-году|этого-года) 今年 올해 ปีนี้",
     1: f"last-?year {_LAST_G}-jahr(?:es)? (?:l['’])?année-dernière l['’]an-(?:dernier|passé) "
     "(?:el-)?año-pasado (?:(?:de|ne)?l?l['’])?anno-scorso ano-passado "
     "(?:(?:в-)?прошлом-году|прошлого-года) 去年 昨年 작년 지난-?해 ปีที่แล้ว ปีก่อน",
@@ -243,6 +243,12 @@ NUMBERS |= dict.fromkeys(VAGUE, 5)
 # Whether a word is a number is looked up afterwards: a pattern of all takes long to compile.
 _N = r"([^\W_]{1,9})"
 _C = r"(\d{1,3}|[一二两兩三四五六七八九十]{1,3}|[几幾数數]|[한두세네석넉몇]-?)"
+PLURALS = (
+    "days|weeks|months|tagen?|wochen|monaten?|jahren?|jours|semaines|mois|d[ií]as|semanas|meses"
+    "|giorni|settimane|mesi|anni|años|anos"
+)
+"""Units that are some where they stand without a number: "in den nächsten Tagen"."""
+_P_SOME = f"({PLURALS})(?!-(?:of|des|im|von|de|d['’]|del|di|do|da)\\b)"
 # Of Russian they are listed: "неделю назад" is a week ago, whatever stands before it.
 _RN = "(?:" + "|".join(name for name in NUMBERS if "а" <= name[0] <= "я") + r"|\d{1,3})"
 _UNITS = {
@@ -286,6 +292,8 @@ am-([1-9]|[12]\d|3[01])\.(?=[?!,;]|\Z)
 """
 # All days from so many days, weeks, months or years ago to today: (number, unit), or (unit).
 SINCE = rf"""
+(?:in-)?(?:den-|die-)?(?:letzten|vergangenen)-{_P_SOME} (?:[cl]es-)?derni(?:er|ère)s-{_P_SOME}
+(?:(?:en-)?l[oa]s-|n[oa]s-)?últim[oa]s-{_P_SOME} (?:negli-|nelle-)?ultim[ei]-{_P_SOME}
 (?:(?:in|over|during|within)-)?(?:the-)?(?:last|past)-{_N}-(?:of-)?{_U}
 (?:in-)?(?:den-|die-)?(?:letzten|vergangenen)-{_N}-{_U}
 (?:l?es-)?{_N}-derni(?:er|ère)s-{_U}
@@ -309,6 +317,9 @@ dans-{_N}-{_U}
 """
 # All days from today to so many days, weeks, months or years ahead: (number, unit).
 UNTIL_THEN = rf"""
+(?:in-)?(?:den-|die-)?(?:nächsten|kommenden)-{_P_SOME} (?:in-)?the-(?:next|coming)-{_P_SOME}
+(?:dans-)?les-prochaine?s-{_P_SOME} (?:(?:en-)?l[oa]s-|n[oa]s-)próxim[oa]s-{_P_SOME}
+(?:nei-|nelle-)?prossim[ei]-{_P_SOME}
 (?:(?:in|over|during|within)-)?(?:the-)?(?:next|coming)-{_N}-(?:of-)?{_U}
 (?:in-)?(?:den-|die-)?(?:nächsten|kommenden)-{_N}-{_U}
 (?:dans-)?(?:l?es-)?{_N}-prochain(?:e?s)-{_U}

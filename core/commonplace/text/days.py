@@ -27,8 +27,6 @@ from typing import TYPE_CHECKING
 
 from commonplace.text.dates import ALSO_IN_NOTES, QUERY_ONLY, RELATIVE, number_of, seen_from
 from commonplace.text.day_names import (
-    AMBIGUOUS,
-    MONTHS,
     NONE,
     compiled_spaced,
     compiled_unspaced,
@@ -36,6 +34,8 @@ from commonplace.text.day_names import (
     opening,
 )
 from commonplace.text.day_spans import (
+    AMBIGUOUS,
+    MONTHS,
     PART_OF_YEAR,
     Time,
     compiled,
@@ -52,7 +52,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from commonplace.text.day_spans import Days
-
 
 _MAX_TIMES, _MAX_MATCHES = 8, 40  # that a text names; of the calendar, before they are checked
 _MOST_QUARTERS = 8
@@ -107,8 +106,7 @@ _GERMAN = re.compile(
     r"\b(?:ist|sind|war|wir|ich|wo|wie|der|das|und|nicht|gibt|von|mit|für|wer|kann|es|was)\b"
 )
 
-
-_SURNAMES = {"sabato", "domenica"}
+_SURNAMES = {"sabato", "domenica", "heuer"}
 _NAMED_WEEKDAY = re.compile(  # as headings have them, beside WEEKDAYS
     rf"mon|tues?|wed|thu(?:rs)?|fri|sat|sun|среда|пятница|суббота|{BARE_WEEKDAY}"
     "|[月火水木金土日월화수목금토일]"
@@ -207,7 +205,7 @@ def _times_seen_from(today: Callable[[], date], text: str, *, asked: bool) -> It
         words = match["time"].lower()
         if words == "hier" and _GERMAN.search(lowered):
             continue
-        if words in _SURNAMES and match["time"][0].isupper():
+        if words in _SURNAMES and match["time"][0].isupper() and match.start():
             continue
         possible = [name for name in names if may_have(name, words)]
         if days := seen_from(today(), words, possible):
@@ -330,6 +328,9 @@ def _calendar_pattern(
             rf"\b(?:{_YEAR_BEFORE})[\s-]+{year}{steps}",
             rf"(?<!\d){year}\s*(?:[年년](?!\s*\d)|год[ау]?\b)",
         )
+    if asked:  # by itself "3.12." may be a version
+        alone = r"(?:(?<=\s)(?<!ersion\s)(?=\d\d\.\s?\d\d)|\A\s*)"
+        forms += (rf"{alone}{day}\.\s?{month}\.(?![\w-]|\s?\d)",)
     if years and asked:
         # Nor is "bis 2000 Euro".
         forms += (rf"\b(?:{_OPENING_A_YEAR})\s+{year}{steps}{_NO_AMOUNT}",)
@@ -352,7 +353,6 @@ _SINCE_A_DAY = re.compile(rf"(?:{opening('since')})\s")
 _SINCE = re.compile(rf"\b(?:{opening('since', '+', articles=False)})\s+$", re.IGNORECASE)
 _A_MONTH = timedelta(31)
 """Notes, too, name what is longer as it is seen from their day: "the trip last year"."""
-
 
 _ORDINALS = """
 first erste erstes ersten premier primer primo primeiro первый первого первом i

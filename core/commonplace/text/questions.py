@@ -12,8 +12,10 @@ from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from commonplace.model.tuples import NamedTuple
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
 # Articles, pronouns, prepositions, auxiliaries, words of asking, and what an apostrophe leaves.
 _ENGLISH = """
@@ -30,37 +32,61 @@ hadn hasn haven isn shouldn wasn weren won wouldn
 # Words of one language that mean something in another, or to a machine (son, sin, die, os, num),
 # are left out: there is no telling which language a query is in.
 _SPANISH = """
-al como cual cuando cuál cuáles cuándo cuánta cuántas cuánto cuántos cómo de del desde donde dónde
-el ella ellos en entre eres es esa ese eso esta este esto está fue fueron ha había hasta hemos la
-las le lo los mi muy más nos nuestra nuestro para pero podemos por porque puede puedo que quien
-quién quiénes qué se ser si sobre somos también te tenemos tengo tiene tienen un una uno y ya yo
+actualmente ahora al alguien algún aquel aquella aquellos aunque aún como cual cuando cuya cuyo cuál
+cuáles cuándo cuánta cuántas cuánto cuántos cómo de debe deben debería debo del desde donde dónde el
+ella ellas ellos en entonces entre eran eres es esa ese eso esta estaba estaban estamos estar este
+esto estoy está fue fueron fui fuimos ha habrá había habían hacia hasta hemos hubo la las le lo los
+mi mismo muy más mí nadie ninguna ningún nos nosotras nosotros nuestra nuestras nuestro nuestros
+para pero podemos podría por porque puede pueden puedes puedo pues que quien quiere quieren quiero
+quién quiénes qué se según ser si sido sobre somos también te tenemos tengo tenía tenían tiene
+tienen todavía un una uno usted ustedes vosotros vuestra vuestro y ya yo
 """
 _PORTUGUESE = """
-ao aos até com da das de dela dele do e ela ele em essa esse estava está estão eu foi foram isso
-isto já mais mas meu meus minha minhas na nas nos numa não nós o onde ou para pela pelo pode por
-posso quais qual quando quanta quantas quanto quantos que quem se sem ser seu sua são só também
-tem temos tenho um uma você à às
+ainda alguém ali ao aonde aos aquela aquele atualmente até com da das de dela delas dele deles deve
+devem devo do e ela elas ele eles em então eram essa esse estamos estava estavam estou está estão eu
+foi fomos foram fui havia isso isto já lhe lhes mais mas meu meus minha minhas muita muito na nas
+nenhum nenhuma ninguém nos nossa nossas nosso nossos numa não nós o onde ou para pela pelo pode
+podem por porque posso quais qual quando quanta quantas quanto quantos que quem quero se sem ser seu
+sobre sou sua são só também tem temos tenho teve tinha tinham um uma você vocês à às
 """
 _FRENCH = """
-au aux avait avec avez avons ce ces cette combien dans des du elle et ils je la le les leur lui
-mais même ne nous où pourquoi qu quand que quel quelle quelles quels qui sera ses sont très tu un
-une vos votre vous étaient était être
+actuellement au aucun aucune auquel aurait aussi aux avaient avait avec avez avons ce cela celle
+celui ces cette ceux chez combien dans depuis des doit doivent donc dont du déjà elle elles et eux
+fallait faut ici ils je la le les lesquelles lesquels leur leurs lui là maintenant mais moi même ne
+nos notre nous où peut peuvent peux pourquoi pouvons qu quand que quel quelle quelles quelqu quelque
+quels qui rien sera serait ses sommes sont suis toi toujours très tu un une veut veux vos votre
+voulait vous ça étaient étais était êtes être
 """
 _GERMAN = """
-aber auch auf aus bei bist darf dass dein deine dem den der des dich durch ein eine einem einen
-einer eines für gibt habe haben hast hatte hatten ich ihr ihre ihren ist kann können mein meine
-meinem meinen meiner mich muss müssen nach nicht noch nur oder ohne sein seine seinen seit sich
-sie sind sollen sollte und uns unser unsere unseren viel vom von vor wann warum welche welchem
-welchen welcher welches wenn wer werden wie wieso wieviel wir wird wo wurde wurden zu zum zur über
+aber auch auf aufs aus bei beim bereits bist bitte daher damit daran darauf darf darin darum darüber
+dass davon dazu dein deine deinem deinen deiner dem den denn der derzeit des dich diese diesem
+diesen dieser dieses doch durch durchs durfte dürfen dürfte eigentlich ein eine einem einen einer
+eines etwas euch euer eure eurem euren für fürs gegen gegenwärtig gerade gibt habe haben hast hatte
+hatten heutzutage hinter hätte hätten ich ihm ihn ihnen ihr ihre ihrem ihren ihrer inzwischen ist
+jemand jemandem jemanden jetzt kann kein keine keinem keinen keiner konnte konnten können könnte
+könnten mein meine meinem meinen meiner meines mich mittlerweile momentan muss musste mussten möchte
+möchten müssen müsste müssten nach neben nicht nichts noch nunmehr nur nämlich oder ohne schon sehr
+sein seine seinem seinen seiner seit sich sie sind sollen sollte sollten sondern sowie ums und uns
+unser unsere unserem unseren unserer unseres unter viel vom von vor wann warum weil welche welchem
+welchen welcher welches wenn wer werden weshalb wessen weswegen wie wieso wieviel wievielte
+wievielten wir wird wo wobei wodurch wofür wogegen woher wohin wollte wollten womit woran worauf
+worin worum worüber wovon wozu wurde wurden wäre wären würde würden zu zum zur zurzeit zwischen über
+übers
 """
 _ITALIAN = """
-abbiamo agli al alla alle anche cosa dal dalla degli dei del della delle dello dove gli ha hanno
-il la le lo nel nella nelle perché quale quali quante quanti quanto questa queste questi questo se
-sono sul sulla un una è
+abbiamo adesso agli al alla alle anche ancora attualmente aveva avevano avevo coi col cosa dagli dal
+dalla dalle degli dei del della delle dello deve devo devono dobbiamo dove ebbe erano essi furono
+già gli ha hai hanno il la le lo loro negli nei nel nella nelle nessuno niente nostra nostre nostri
+nostro perché possiamo posso potrebbe può qualcosa qualcuno quale quali quante quanti quanto quella
+quelle quelli quello questa queste questi questo sarebbe sarà se siamo sono stata stato sugli sui
+sul sulla sulle un una vogliamo voglio vuole è
 """
 _DUTCH = """
-aan bij deze dit een heeft het hoe hun ik maar mijn naar niet onze ook uit voor waar wanneer wat
-welke werd wij worden wordt zijn
+aan achter bent bij deden deze dit een geen geweest hebben hebt heeft het hij hoe hoeveel hun iemand
+iets ik inmiddels jij jullie konden kunnen kunt maar mijn moest moesten moet moeten momenteel naar
+niemand niet niets nog ons onze ook sinds tegen tegenwoordig tijdens toch tussen uit voor waar
+waarheen waarmee waarom waarop waarvoor wanneer wat welke werd wiens wij wilde worden wordt zal zij
+zijn zonder zou zouden zullen
 """
 _SCANDINAVIAN = """
 att de det där eller ett fra från för hur hva hvad hvem hvilke hvilken hvordan hvornår icke ikke
@@ -83,14 +109,16 @@ STOP_WORDS = frozenset(f"{_ENGLISH}{_EUROPEAN}{_RUSSIAN}{_ARABIC}".split())
 """Words that say nothing, in whichever language of these a text may be."""
 
 _BESIDE_OTHERS = {
-    _GERMAN: "als am an bin das die dir du er gab hat im man mit ob soll um war was wem wen",
-    _SPANISH: "con han hay mis soy su sus tus",
-    _FRENCH: "as comment est ma mes mon on ont par pour sa ses son sur ta ton",
-    _PORTUGUESE: "as dos é os",
-    _ITALIAN: "che chi come con di ma per si",
+    _GERMAN: "als am an ans bin bis da das die dir du eben er gab halt hat im ins ja mal man mehr "
+    "mir mit nun ob so soll um waren war was wem wen wollen",
+    _SPANISH: "algo ante con era he han hay mis nada por sin soy su sus tras tus",
+    _FRENCH: "as car comment est ma mes mon on ont l j n par pour sa ses si son sous sur ta ton",
+    _PORTUGUESE: "agora as com dos era é mesma mesmo os por sob",
+    _ITALIAN: "che chi ci come con di era fra fu ho l ma mia mie mio per senza si sua suo tra",
+    _DUTCH: "als ben bij dan dat de die door en had heel hem in is kon kan maar met of om op over "
+    "te van was we wie wil ze",
 }
 """What says nothing beside a word of that language alone, and may mean something in another one."""
-
 
 _MARKS_BESIDE = ".,;:!?¿¡\"'()"
 _CAPITALS = re.compile(r"\b[A-Z]{2,}\b").findall
@@ -101,9 +129,30 @@ _ENGLISH_ALONE = (
     "about and are did does for how is my of our the what when where which who with your"
 )
 _OF_ENGLISH_QUERIES = frozenset(_ENGLISH_ALONE.split())
-_IN_NAMES = "au com da das dove du ella les los las nas sem uno von"
+_IN_NAMES = "au chez com da das dove du ella les los las nas ons sem sobre toi uno unter von"
 _NAMES = frozenset(_IN_NAMES.split())
 """Words of one language alone that stand in names and titles of others: they tell no language."""
+
+
+# What asks, and the verbs that say nothing beside it: the note has the price of what "kostet".
+# Notes say what someone "heißt".
+_FRAMING = {
+    _GERMAN: """
+was wieviel viel: kosten kostet kostete gekostet;
+viel wieviel: zahlen zahle zahlt zahlst zahlten bezahlen bezahle bezahlt gezahlt ausgegeben;
+was wie wo wohin woher wer wann wieso warum welche welcher welches: geht gehen ging gegangen macht
+mache machen machst gemacht getan tun tut steht stehen stand liegt liegen lag;
+was: brauche brauchen brauchst braucht
+""",
+    _SPANISH: """
+cuánto cuanto cuánta: cuesta cuestan costó costaron costaba pagamos;
+qué cómo: hace hacer hizo hicimos hago
+""",
+    _FRENCH: "combien: coûte coûtent coûté coûtait; que qu quoi comment: fait faire faites",
+    _PORTUGUESE: "quanto quanta: custa custam custou custava; que: faz fez",
+    _ITALIAN: "quanto quanta: costa costano costato costava; cosa come: fatto fare",
+    _DUTCH: "hoeveel wat: kost kosten kostte gekost; wat hoe waar: doet gedaan staat ligt",
+}
 
 
 def stop_words_of(texts: Sequence[str]) -> Collection[str]:
@@ -118,31 +167,56 @@ def stop_words_of(texts: Sequence[str]) -> Collection[str]:
     words = {word.strip(_MARKS_BESIDE) for word in text.lower().split()} - capitals
     found = STOP_WORDS
     if _OF_ENGLISH_QUERIES.isdisjoint(words):
-        languages = _stop_words_by_language().items()
-        found = next((stop for only, stop in languages if not only.isdisjoint(words)), STOP_WORDS)
+        for language in _languages():
+            frames = [verbs for asking, verbs in language.frames if not asking.isdisjoint(words)]
+            framing = {verb for verbs in frames for verb in verbs if not verbs.isdisjoint(words)}
+            if framing or not language.alone.isdisjoint(words):
+                found = language.stop_words | (framing - _nouns_of(text))
+                break
     return found - capitals if capitals else found
 
 
+def _nouns_of(text: str) -> set[str]:
+    """The capitalised words of ``text``, in lower case, but for the first: "die Kosten"."""
+    _, *others = text.split() or [""]
+    return {word.strip(_MARKS_BESIDE).lower() for word in others if word[:1].isupper()}
+
+
+class _Language(NamedTuple):
+    """The words of a language alone, the stop words of its queries, and what frames these."""
+
+    alone: frozenset[str]
+    stop_words: frozenset[str]
+    frames: list[list[frozenset[str]]]
+
+
 @cache
-def _stop_words_by_language() -> dict[frozenset[str], frozenset[str]]:
-    """The stop words of a query in a language, by the words of that language alone."""
+def _languages() -> list[_Language]:
     lists = _ENGLISH, _SPANISH, _PORTUGUESE, _FRENCH, _GERMAN, _ITALIAN, _DUTCH, _SCANDINAVIAN
     lists_with = Counter(word for listed in lists for word in set(listed.split()))
-    return {
-        frozenset(
-            word
-            for word in listed.split()
-            if lists_with[word] == 1 and len(word) > 2 and word not in _NAMES
-        ): STOP_WORDS.union(beside_others.split())
+    return [
+        _Language(
+            frozenset(
+                word
+                for word in listed.split()
+                if lists_with[word] == 1 and len(word) > 2 and word not in _NAMES
+            ),
+            STOP_WORDS.union(beside_others.split()),
+            [
+                [frozenset(words.split()) for words in frame.split(":")]
+                for frame in _FRAMING[listed].split(";")
+            ],
+        )
         for listed, beside_others in _BESIDE_OTHERS.items()
-    }
+    ]
 
 
 _NOW_LISTED = """
 now nowadays current currently latest newest recent recently lately last still heutzutage jetzt
 zurzeit zuletzt gerade noch maintenant encore récemment dernièrement ahora actualmente todavía
 recientemente último última últimos últimas adesso attuale ancora ultimo ultima ultimi ultime agora
-atual atualmente ainda recentemente vigente сейчас теперь
+atual atualmente ainda recentemente vigente сейчас теперь inzwischen mittlerweile gegenwärtig
+attualmente momenteel tegenwoordig inmiddels
 """
 _NOW = frozenset(_NOW_LISTED.split())
 _NOW_STEMS_LISTED = """
@@ -178,20 +252,6 @@ ultim recentemente последн 最新 最近 최신 최근
 _RECENT = ("most recent", *_RECENT_LISTED.split())
 
 
-def tokens_of_now(
-    text: str, tokens_of: Callable[[str], Iterable[str]]
-) -> tuple[frozenset[str], frozenset[str]]:
-    """The tokens of :func:`words_of_now`; and of those that ask for the present, not for the last.
-
-    A note without "now" may hold now all the same, and one that says "now" may be old.
-    """
-    now, tokens = words_of_now(text), frozenset[str]()
-    if not now:
-        return tokens, tokens
-    present = [word for word in now if not word.startswith(_RECENT)]
-    return tokens.union(*map(tokens_of, now)), tokens.union(*map(tokens_of, present))
-
-
 _EARLIEST_LISTED = """
 first oldest earliest originally initially erste erstes ersten erster älteste
 ältesten ältester ursprünglich ursprüngliche ursprünglichen anfangs première premier originalement
@@ -200,19 +260,8 @@ primeira primeiro первый первая первое первого изна
 """
 _EARLIEST = frozenset(_EARLIEST_LISTED.split())
 _EARLIEST_PHRASES = (
-    *(
-        "最早",
-        "第一次",
-        "最初",
-        "起初",
-        "当初",
-        "初めて",
-        "처음",
-        "최초",
-        "plus ancien",
-        "más antigu",
-    ),
-    *("più vecchi", "più antic", "mais antig"),
+    *("最早", "第一次", "最初", "起初", "当初", "初めて", "처음", "최초", "plus ancien"),
+    *("más antigu", "più vecchi", "più antic", "mais antig"),
 )
 _NOT_EARLIEST_LISTED = """
 first name, first aid, first of all, at first sight, first floor, first thing, first class,
@@ -263,126 +312,86 @@ def asks_for_several(text: str) -> bool:
     return has_one or asks_for_earliest(text)
 
 
-_SOME = "two|three|four|five|six|seven|eight|nine|ten|twelve"
-_UNITS = (
-    r"seconds?|secs?|s|min(?:ute)?s?|h|hours?|days?|weeks?|months?|years?|ms|km|m|miles?"
-    r"|kilomet\w+"
-)
-_ANSWERS = {
-    "amount": r"\d ?(?:k|m|million)? ?"
-    r"(?:kr|[A-Z]{3}\b|€|£|zł|yen|%|euros?\b|dollars?\b|pounds?\b|francs?\b)|[$€£¥] ?\d",
-    "number": rf"\d|\b(?i:{_SOME}|twice)\b",
-    "measure": rf"(?i:(?:\d|\b(?:an?|one|{_SOME}|few|several)\b) ?-?(?:{_UNITS})\b)",
-}
-_PRICES = frozenset(("cost", "costs", "price", "prices"))
+_ASKED_LISTED = """
+amount: how much, cost, costs, price, prices, kostet, kosten, kostete, gekostet, preis, preise,
+wie viel, wieviel, cuesta, cuestan, costó, precio, precios, cuánto pagamos, coûte, coûtent, coûté,
+quanto costa, quanto costano, prezzo, prezzi, custa, custam, custou, preço, preços, kost;
+measure: how long, how old, how far, wie lang, wie lange, wie alt, wie weit, wie groß, wie gross,
+wie hoch, wie schwer, cuánto tiempo, cuántos años, combien de temps, quanto tempo, quanti anni,
+quantos anos, hoe lang, hoe oud, hoe ver, hoe groot;
+number: how many, wie viele, wie vielen, wieviele, cuántos, cuántas, combien de, quanti, quante,
+quantos, quantas, hoeveel
+"""
+_ASKED = [
+    (kind.strip(), [f" {phrase.strip()} " for phrase in phrases.split(",")])
+    for kind, _, phrases in (line.partition(":") for line in _ASKED_LISTED.split(";"))
+]
+_PRICES_ASIAN = "多少钱", "多少錢", "いくら", "얼마"
 _OF_A_SUBJECT = re.compile(
     r"\W*(?:(?:who|what)(?:['’]?s| is| are)|wer (?:ist|sind)|was ist|qui est"
     r"|qui[eé]n es|chi è|quem é) "
 )
-_FIRST_WORD = re.compile(r"[-*+>|#_`'\"“\s]*([^\W_]+)").match
-"""Behind the marks of Markdown that a line begins with, and quotes."""
-_LONGEST_ENDING = 4
-"""So many letters or more behind a stem make another word: "Evaluation" is not of "Eva"."""
 
 
 def answer_asked(text: str) -> str:
     """The kind of answer that a query asks for; ``""``: none that has a form.
 
-    In English, ``amount`` of money ("how much", "price"), ``number`` ("how many"), ``measure``, a
-    number with a unit ("how long", "how old", "how far"). ``subject``: what someone or something is
-    ("who is Eva", "wer ist", "qui est", "quién es", "chi è", "quem é").
+    ``amount`` of money ("how much", "was kostet"), ``number`` ("how many", "cuántos"),
+    ``measure``, a number with a unit ("how long", "wie alt"). ``subject``: what someone or
+    something is ("who is Eva", "wer ist", "qui est", "quién es", "chi è", "quem é").
+    """
+    lowered = text.lower()
+    words = [word.strip(_MARKS_BESIDE) for word in lowered.replace(" d'", " de ").split()]
+    spaced = f" {' '.join(words)} "
+    for kind, phrases in _ASKED:
+        if any(map(spaced.__contains__, phrases)):
+            return kind
+    if not text.isascii() and any(map(text.__contains__, _PRICES_ASIAN)):
+        return "amount"
+    return "subject" if _OF_A_SUBJECT.match(lowered) else ""
+
+
+_UNIT_LISTED = """
+euro euros prozent percent pourcent procent percento ciento cento yen dollar dollars dólar dólares
+dollari pfund pound pounds libras sterling franken francs francos franchi rappen cent cents céntimos
+centavos quadratmeter quadratmetern metre metres meter meters metros cuadrados quadrados
+mètres carrés metri quadri quadrati vierkante kilometer kilometern kilometers kilometres kilómetros
+quilômetros kilomètres chilometri kilogramm kilogram kilograms kilo kilos grad degrees grados graus
+"""
+_UNIT_WORDS = frozenset(_UNIT_LISTED.split())
+_COUNTING_LISTED = "viel viele vielen many much cuántos cuántas combien quanti quantos hoeveel"
+_COUNTING = frozenset(_COUNTING_LISTED.split())
+_BETWEEN = frozenset(("por", "per", "pour", "de", "square"))
+
+
+def words_beside(text: str) -> list[str]:
+    """The words of ``text``, in lower case, that no note need have: for now, and units of amounts.
+
+    A note has "1.430 €" for "1430 Euro". By itself a unit is what is asked for.
     """
     words = [word.strip(_MARKS_BESIDE) for word in text.lower().split()]
-    how = {word for before, word in pairwise(words) if before == "how"}
-    if "much" in how or not _PRICES.isdisjoint(words):
-        return "amount"
-    if "many" in how:
-        return "number"
-    if not how.isdisjoint(("long", "old", "far")):
-        return "measure"
-    return "subject" if _OF_A_SUBJECT.match(text.lower()) else ""
-
-
-def answer_share(text: str, answer: str, weights: Mapping[str, float]) -> float:
-    """The largest share (0..1) of ``weights``, by token, in a line of ``text`` with such an answer.
-
-    A line has a token where its letters stand in it, as nearly all forms of a word begin with their
-    stem. A line about a ``subject`` begins with one. Headings have no answer.
-    """
-    most = 0.0
-    for line in text.split("\n"):
-        lowered = line.lower()
-        share = sum([weight for token, weight in weights.items() if token in lowered])
-        # Few lines have words of the query, and only these are looked at for an answer.
-        if share > most and line[0] != "#" and _is_answer(line, answer, weights):
-            most = share
-    return most / sum(weights.values()) if most else 0.0
-
-
-def _is_answer(line: str, answer: str, weights: Mapping[str, float]) -> bool:
-    if answer != "subject":
-        return _pattern_of(answer).search(line) is not None
-    first = _FIRST_WORD(line.lower())
-    word = first[1] if first else ""
-    begun = [token for token in weights if word.startswith(token)]
-    return any(len(word) - len(token) < _LONGEST_ENDING for token in begun)
-
-
-@cache
-def _pattern_of(answer: str) -> re.Pattern[str]:
-    return re.compile(_ANSWERS[answer])
-
-
-_LEAST_ITEMS = 5
-_SHORT = 3  # letters of a stem that is left as it is
-_BULLETS = ("- ", "* ")
-_BESIDE_ITEMS = "-* \t`_\"'“[("
-
-
-def item_about(
-    text: str, tokens: Iterable[str], weights: Mapping[str, float]
-) -> tuple[list[str], float]:
-    """Which of ``tokens`` the best item of a list has, and its share (0..1) of ``text``.
-
-    It is an item that begins with one of them ("- Plumber: Ilhan Koç"), with the most by weight;
-    of equal ones the shortest. None, and 0, where less than half of the lines are items, or fewer
-    than five. An item has a token where a word begins with its letters.
-    """
-    # In this order, as most texts have no items.
-    items = (text.count("\n- ") or text.count("\n* ")) + text.startswith(_BULLETS)
-    if items < _LEAST_ITEMS or 2 * items <= text.count("\n"):
-        return [], 0.0
-    lowered = text.lower()
-    tokens_by_line: dict[int, list[str]] = {}
-    begun = set[int]()
-    for token in tokens:
-        # The stemmer makes "polici" of "policy".
-        letters = token[:-1] if token.endswith("i") and len(token) > _SHORT else token
-        at = _word_with(letters, lowered, 0)
-        while at >= 0:
-            start = lowered.rfind("\n", 0, at) + 1
-            tokens_by_line.setdefault(start, []).append(token)
-            if lowered.startswith(_BULLETS, start) and not lowered[start:at].strip(_BESIDE_ITEMS):
-                begun.add(start)
-            end = lowered.find("\n", at)
-            at = _word_with(letters, lowered, end) if end >= 0 else -1
-    best, most, share = list[str](), 0.0, 0.0
-    for start in sorted(begun):
-        weight = sum([weights[token] for token in tokens_by_line[start]])
-        length = len(lowered[start:].partition("\n")[0]) / len(lowered)
-        if weight > most or (weight == most and length < share):
-            best, most, share = tokens_by_line[start], weight, length
-    return best, share
-
-
-def _word_with(letters: str, text: str, start: int) -> int:
-    """Where from ``start`` on a word begins with ``letters``, or -1; in other scripts, anywhere."""
-    at = text.find(letters, start)
-    while at > 0 and letters.isascii() and text[at - 1].isalnum():
-        at = text.find(letters, at + 1)
-    return at
+    units, counted = list[str](), False
+    for before, word in pairwise(["", *words]):
+        counted = before[-1:].isdigit() or before in _COUNTING or counted
+        counted = counted and (word in _UNIT_WORDS or word in _BETWEEN)
+        units += [word] if counted and word in _UNIT_WORDS else []
+    return words_of_now(text) + units
 
 
 def may_be_foreign(texts: Iterable[str]) -> bool:
     """Whether a query of ``texts`` has no word that tells English."""
     return _OF_ENGLISH_QUERIES.isdisjoint(" ".join(texts).lower().split())
+
+
+def tokens_beside(
+    text: str, tokens_of: Callable[[str], Iterable[str]]
+) -> tuple[frozenset[str], frozenset[str]]:
+    """The tokens of :func:`words_beside`; and of those that ask for the present, not for the last.
+
+    A note without "now" may hold now all the same, and one that says "now" may be old.
+    """
+    words, none = words_beside(text), frozenset[str]()
+    if not words:
+        return none, none
+    present = [word for word in words_of_now(text) if not word.startswith(_RECENT)]
+    return none.union(*map(tokens_of, words)), none.union(*map(tokens_of, present))

@@ -23,7 +23,7 @@ from commonplace.text.languages import (
     sought,
 )
 from commonplace.text.query import MOST_PHRASES
-from commonplace.text.questions import answer_asked, stop_words_of, tokens_of_now
+from commonplace.text.questions import answer_asked, stop_words_of, tokens_beside
 from commonplace.text.stems import backwards, latin_stem
 from commonplace.text.tokens import (
     MAX_TOKEN,
@@ -96,8 +96,8 @@ class StandardAnalyser:
         must_not = [_sequence(self._pieces(text)) for text in parsed.excluded[:MOST_PHRASES]]
         should, selective = reading.should(), list[str]()
         beside = reading.beside(should)
-        now, present = tokens_of_now(" ".join(typed), lambda word: _sequence(self._pieces(word)))
-        beside |= now.intersection(() if now.issuperset(should) else should)
+        no_need, present = tokens_beside(" ".join(typed), lambda one: _sequence(self._pieces(one)))
+        beside |= no_need.intersection(() if no_need.issuperset(should) else should)
         if any(map(has_unspaced, (*parsed.words, *phrases))):
             # One English word among pairs of letters: it would count as little as one of them.
             should += [term for term in should if term.isascii()]

@@ -1,14 +1,18 @@
 """Which part of a line is its value, and when two lines are one fact with two values.
 
-All is done by comparing words.
+And which lines have such an answer as a query asks for. All is done by comparing words.
 """
 
 from __future__ import annotations
 
 import re
 from functools import cache, lru_cache
+from typing import TYPE_CHECKING
 
 from commonplace.text.facts import plain_line
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 NUMBER = re.compile(r"(?<!\w)(?:[-+]|[vV](?=\d))?\d+(?:[.,:/-]\d+)*(?!\w)")
 """A number, a date, a time or a version, as it stands in a line."""
@@ -209,6 +213,87 @@ def _grouped_numbers() -> re.Pattern[str]:
 @cache
 def _identifiers() -> re.Pattern[str]:
     return re.compile(r"(?=\S*[^\W\d])(?=\w\S*[\d@_]|\S*\w[./]\w)[\w.@/+:-]+\Z")
+
+
+_SOME = "two|three|four|five|six|seven|eight|nine|ten|twelve"
+_UNITS = (
+    r"seconds?|secs?|s|min(?:ute)?s?|h|hours?|days?|weeks?|months?|years?|ms|km|m|miles?"
+    r"|kilomet\w+|cm|mm|kg|m²|m2|qm|minut[eo][ns]?|stunden?|tagen?|wochen?|monaten?|jahren?|horas?"
+    r"|d[ií]as?|semanas?|mes(?:es)?|a[ñn]os?|heures?|jours?|semaines?|mois|ans|or[ae]|giorn[oi]"
+    r"|settiman[ae]|mes[ei]|ann[oi]|uur|dagen|weken|maanden|jaar"
+)
+_ANSWERS = {
+    "amount": r"\d ?(?:k|m|million)? ?"
+    r"(?:kr|[A-Z]{3}\b|€|£|zł|yen|%|[eE]uros?\b|dollars?\b|pounds?\b|francs?\b|ct\b|[cC]ents?\b"
+    r"|Franken\b|reais\b|[円元원])|[$€£¥] ?\d",
+    "number": rf"\d|\b(?i:{_SOME}|twice)\b",
+    "measure": rf"(?i:(?:\d|\b(?:an?|one|{_SOME}|few|several)\b) ?-?(?:{_UNITS})\b)",
+}
+_FIRST_WORD = re.compile(r"[-*+>|#_`'\"“\s]*([^\W_]+)").match
+"""Behind the marks of Markdown that a line begins with, and quotes."""
+_LONGEST_ENDING = 4
+"""So many letters or more behind a stem make another word: "Evaluation" is not of "Eva"."""
+_MENTION = 0.3
+"""What a line that begins with a name counts, where it does not go on with who that is."""
+_LONGEST_ROLE = 40
+"""Characters before a colon that say who someone is: "Best friend: Eva"."""
+
+
+def answer_share(text: str, answer: str, weights: Mapping[str, float]) -> float:
+    """The largest share (0..1) of ``weights``, by token, in a line of ``text`` with such an answer.
+
+    A line has a token where its letters stand in it, as nearly all forms of a word begin with their
+    stem. A line about a ``subject`` begins with one and goes on as "Eva: a nurse" or "Eva is", or
+    names it behind a colon: "My sister: Eva". Another that begins with one counts less. Headings
+    have no answer.
+    """
+    most = 0.0
+    for line in text.split("\n"):
+        lowered = line.lower()
+        share = sum([weight for token, weight in weights.items() if token in lowered])
+        # Few lines have words of the query, and only these are looked at for an answer.
+        if share > most and line[0] != "#":
+            most = max(most, share * _answers(line, answer, weights))
+    return most / sum(weights.values()) if most else 0.0
+
+
+def _answers(line: str, answer: str, weights: Mapping[str, float]) -> float:
+    """How well (0..1) a line answers; "Eva called" is less of an answer than "Eva: a nurse"."""
+    if answer != "subject":
+        return float(_pattern_of(answer).search(line) is not None)
+    if at := _named_at(line, weights):
+        return 1.0 if _apposition().match(line, at) else _MENTION
+    role, colon, rest = line.partition(": ")
+    at = _named_at(rest, weights) if colon and len(role) <= _LONGEST_ROLE else 0
+    return float(bool(at) and _name_ends().match(rest, at) is not None)
+
+
+def _named_at(line: str, weights: Mapping[str, float]) -> int:
+    """Where the first word of ``line`` ends, if it is one of the query; else 0."""
+    first = _FIRST_WORD(line.lower())
+    word = first[1] if first else ""
+    begun = [token for token in weights if word.startswith(token)]
+    is_one = any(len(word) - len(token) < _LONGEST_ENDING for token in begun)
+    return first.end() if first and is_one else 0
+
+
+_MORE_NAMES = r"(?:\s+[A-ZÀ-ÖØ-Þ][\w'’-]+){0,2}[*_`\"”]*\s*"
+
+
+@cache
+def _apposition() -> re.Pattern[str]:
+    verbs = "is|was|are|ist|war|sind|est|était|es|era|è|é"
+    return re.compile(rf"{_MORE_NAMES}(?:[:|(,=–—]|-\s|(?:{verbs})\b)")
+
+
+@cache
+def _name_ends() -> re.Pattern[str]:
+    return re.compile(rf"{_MORE_NAMES}(?:[,;(.|]|\Z)")
+
+
+@cache
+def _pattern_of(answer: str) -> re.Pattern[str]:
+    return re.compile(_ANSWERS[answer])
 
 
 _TIME = r"\d{1,2}:\d{2}(?::\d{2})?"

@@ -70,13 +70,13 @@ def test_a_line_with_the_kind_of_answer_that_is_asked_for_is_preferred() -> None
 
 def test_who_someone_is_is_said_where_a_line_begins_with_the_name() -> None:
     store = InMemoryStore()
-    publish(store, make_put("a.md", "with ant"), make_put("b.md", "ant runs all of it"))
+    publish(store, make_put("a.md", "with ant"), make_put("b.md", "ant is all of it"))
     query = KeywordQuery(should=("ant",))
     for answer, paths in (("", ["a.md", "b.md"]), ("subject", ["b.md", "a.md"])):
         asked = query._replace(answer=answer)
         found = keyword_arm(store, asked, where=Where(), limit=5, deadline=NEVER).found
         assert [item.chunk.path for item in found] == paths
-        assert ["1 x 1.00 answer" in item.note for item in found] == [bool(answer), False]
+        assert ["1 x 1.50 answer" in item.note for item in found] == [bool(answer), False]
 
 
 def test_the_share_of_neighbours_is_counted_in_pairs() -> None:

@@ -115,6 +115,21 @@ def test_what_no_note_is_said_to_have_is_what_was_looked_through(
     )
 
 
+@pytest.mark.parametrize(
+    ("query", "notes"),
+    [
+        ("tea 1430 euros zebra", ("no note has 'zebra'",)),
+        ("tea zebra currently", ("no note has 'zebra'",)),
+        ("tea for euros zebra", ("no note has 'euros' or 'zebra'",)),
+    ],
+)
+def test_units_beside_amounts_and_words_for_now_are_not_missed(
+    searcher: Searcher, query: str, notes: tuple[str, ...]
+) -> None:
+    asked = Asked((arm("memory/a.md", unknown=frozenset({"euro", "zebra", "current"})),))
+    assert searcher.ask(asked, searcher.request(query, limit=5)).notes == notes
+
+
 @pytest.mark.parametrize("failure", [DeclinedError("no such query"), UnavailableError("no reply")])
 def test_an_answer_without_the_quotes_that_cannot_be_had_leaves_the_first(
     searcher: Searcher, failure: CommonplaceError

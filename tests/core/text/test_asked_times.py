@@ -134,3 +134,80 @@ def test_a_weekday_is_the_last_one_and_the_next_one_unless_one_asks_for_what_was
 ) -> None:
     assert may_name_days(text)
     assert [first for first, _ in _keyword(text)[0].days] == days
+
+
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("Zahnarzt 03.12.", ["-12-03", "2026-12-03"]),
+        ("3.12. Zahnarzt", ["-12-03", "2026-12-03"]),
+        ("am 24.10. beim Zahnarzt", ["-10-24"]),
+        ("Zahnarzt 3. Dez.", ["-12-03", "2026-12-03"]),
+        ("Zahnarzt im Okt. 2026", ["2026-10-01"]),
+        ("Zahnarzt im Feber", ["-02-01"]),
+        ("tandarts in maart", ["-03-01"]),
+        ("dentiste en févr. 2026", ["2026-02-01"]),
+        ("heuer im Herbst beim Zahnarzt", ["2026-09-01"]),
+        ("Heuer beim Zahnarzt", ["2026-01-01"]),
+        ("Python 3.12. release", []),
+        ("TAG Heuer watch", []),
+        ("3 out of 5", []),
+        ("version 10.12.", []),
+    ],
+)
+def test_dates_as_they_are_written_in_german(text: str, days: list[str]) -> None:
+    assert [first for first, _ in _keyword(text)[0].days if may_name_days(text)] == days
+
+
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("in zwei Wochen", ["2026-12-04"]),
+        ("in two weeks", ["2026-12-04"]),
+        ("in 14 Tagen", ["2026-12-07"]),
+        ("Konzert in zwei Wochen", ["2026-12-04"]),
+        ("in 14 Tagen Konzert", ["2026-12-07"]),
+        ("concert in two weeks", ["2026-12-04"]),
+        ("concert dans deux semaines", ["2026-12-04"]),
+        ("concierto en dos semanas", ["2026-12-04"]),
+        ("what is on in two weeks", ["2026-12-04"]),
+        ("was steht in den nächsten Tagen an", ["2026-11-23"]),
+        ("Konzerte in den kommenden Wochen", ["2026-11-23"]),
+        ("concerts in the coming weeks", ["2026-11-23"]),
+        ("concerts dans les prochains jours", ["2026-11-23"]),
+        ("conciertos en los próximos días", ["2026-11-23"]),
+        ("concerti nei prossimi giorni", ["2026-11-23"]),
+        ("was war in den letzten Tagen", ["2026-11-18"]),
+        # How long something takes or lasts is no time.
+        ("how was it fixed in two weeks", []),
+        ("tokens expire in two weeks", []),
+        ("do refresh tokens expire in 30 days", []),
+        ("the last days of Pompeii", []),
+        ("how to learn the violin in two months of practice", []),
+    ],
+)
+def test_days_ahead_need_no_question(text: str, days: list[str]) -> None:
+    assert [first for first, _ in _keyword(text)[0].days if may_name_days(text)] == days
+
+
+def test_what_the_days_ahead_are_called_is_kept_beside_other_words() -> None:
+    assert {"zwei", "wochen"} <= {*_keyword("Konzert in zwei Wochen")[0].should}
+    assert _keyword("in zwei Wochen")[0].should == ()
+    assert _keyword("was steht nächste Woche an")[0].listed
+
+
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("Zahnarzt im Dezember", ["-12-01", "2026-12-01"]),
+        ("dentist in December", ["-12-01", "2026-12-01"]),
+        ("納期 12月", ["-12-01", "2026-12-01"]),
+        ("dentista em dezembro", ["-12-01", "2026-12-01"]),
+        ("who came in December", ["-12-01"]),
+        ("Zahnarzt im Jänner", ["-01-01"]),
+        ("Zahnarzt im November", ["-11-01"]),
+        ("Zahnarzt im Dezember 2025", ["2025-12-01"]),
+    ],
+)
+def test_a_month_that_begins_soon_is_the_coming_one_too(text: str, days: list[str]) -> None:
+    assert [first for first, _ in _keyword(text)[0].days] == days

@@ -65,6 +65,37 @@ def test_what_is_not(text: str) -> None:
     assert days_of(text, TODAY) is None
 
 
+@pytest.mark.parametrize(
+    ("texts", "first", "last"),
+    [
+        ("märz mars marzo março maart марта 3월", "2026-03-01", "2026-03-31"),
+        ("mai mayo maggio maio mei мая", "2026-05-01", "2026-05-31"),
+        ("oktober octobre octubre ottobre outubro октябрь okt okt.", "2026-10-01", "2026-10-31"),
+        ("jänner januar janvier enero januari jän.", "2026-01-01", "2026-01-31"),
+        ("feber februar février fév", "2026-02-01", "2026-02-28"),
+        ("dezember dez. décembre dezembro dicembre", "2025-12-01", "2025-12-31"),
+        ("märz-2024 2024-märz märz_2024 marzo-de-2024", "2024-03-01", "2024-03-31"),
+        ("2025년3월 2025년-3월", "2025-03-01", "2025-03-31"),
+        ("1.11.2026 01.11.2026 1.-11.-2026 1.11. 01.11.", "2026-11-01", "2026-11-01"),
+        ("1.-november 1-nov november-1 1-november-2026 nov-1,-2026", "2026-11-01", "2026-11-01"),
+        ("1-de-noviembre 1-de-noviembre-de-2026 1er-novembre", "2026-11-01", "2026-11-01"),
+        ("24.12. 24.-Dez. dec-24 24-décembre", "2025-12-24", "2025-12-24"),
+        ("heuer heuriges-jahr dieses-jahr", "2026-01-01", "2026-12-31"),
+        ("montag lundi lunes lunedì segunda", "2026-11-16", "2026-11-16"),
+    ],
+)
+def test_months_weekdays_and_dates_of_other_languages(texts: str, first: str, last: str) -> None:
+    for text in texts.split():
+        assert days_of(text, TODAY) == (date.fromisoformat(first), date.fromisoformat(last)), text
+
+
+@pytest.mark.parametrize(
+    "text", ["32.1.", "1.13.2026", "31.2.2026", "0.1.", "1.2.3", "out", "3-out-2025x", "1-12"]
+)
+def test_what_no_calendar_has_is_no_date(text: str) -> None:
+    assert days_of(text, TODAY) is None
+
+
 def test_the_last_of_a_month_has_no_longer_month_to_go_to() -> None:
     assert days_of("1m", date(2026, 3, 31)) == (date(2026, 2, 28),) * 2
 

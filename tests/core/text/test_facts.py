@@ -1,9 +1,12 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from commonplace.text.facts import (
     facts,
+    item_about,
     prose_lines,
     successor_in,
     superseded_in,
@@ -60,3 +63,37 @@ def test_a_mark_may_be_written_by_hand(text: str, found: tuple[str, str] | None)
 @pytest.mark.parametrize("line", ["~~old~~ (superseded 2026-11-22)", "~~old~~", ""])
 def test_a_line_may_name_no_successor(line: str) -> None:
     assert successor_in(line) is None
+
+
+FIVE = "\n- bus: 9 seats\n- **boat**: Zell\n- `oar`\n- old oar, bus\n- bus"
+
+
+@pytest.mark.parametrize(
+    ("tokens", "expected"),
+    [
+        ({"bus": 1.0}, (["bus"], 5)),  # the shortest of equal ones
+        ({"bus": 1.0, "seat": 1.0}, (["bus", "seat"], 14)),
+        ({"boat": 1.0}, (["boat"], 16)),
+        ({"oar": 1.0, "bus": 0.5}, (["oar"], 7)),
+        ({"us": 1.0}, ([], 0)),
+        ({"zell": 1.0}, ([], 0)),
+        ({}, ([], 0)),
+    ],
+)
+def test_the_best_item_begins_with_a_word_of_the_query(
+    tokens: dict[str, float], expected: tuple[list[str], int]
+) -> None:
+    held, share = item_about(FIVE, tokens, tokens)
+    assert held == expected[0]
+    assert share == pytest.approx(expected[1] / len(FIVE))
+
+
+def test_a_stem_that_ends_in_i_stands_for_a_word_in_y() -> None:
+    assert item_about(FIVE + "\n- Safety: Bente", ["safeti"], {"safeti": 1.0})[0] == ["safeti"]
+
+
+@given(st.text("-\n* bi"), st.dictionaries(st.sampled_from(["b", "i", "bi", "ib"]), st.just(1.0)))
+def test_any_text_is_read(text: str, weights: dict[str, float]) -> None:
+    held, share = item_about(text, weights, weights)
+    assert set(held) <= set(weights)
+    assert (0 < share <= 1) if held else share == 0

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from commonplace.text.analyse import make_analyser
 from commonplace.text.languages import FORMS_OF
 from commonplace.text.query import parse_query
-from commonplace.text.questions import answer_share
 from commonplace.text.stems import turned
+from commonplace.text.values import answer_share
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -627,7 +627,34 @@ def test_the_share_is_that_of_the_best_line() -> None:
 )
 def test_who_someone_is_stands_in_a_line_that_begins_with_the_name(query: str) -> None:
     kind = _ANALYSER.query(parse_query(query)).answer
-    for line in ("Eva runs platform", "- **Eva**: platform", "| Eva | platform |", "> `Eva`: x"):
+    for line in ("Eva is in platform", "- **Eva**: platform", "| Eva | platform |", "> `Eva`: x"):
         assert answer_share(f"Team\n{line}\nAsk Eva.", kind, {"eva": 2.0}) == 1
     assert answer_share("Ask Eva.\n## Eva\nEvaluation: 3", kind, {"eva": 2.0}) == 0
     assert answer_share("Eva, x", kind, {"eva": 1.0, "lee": 3.0}) == 0.25
+
+
+@pytest.mark.parametrize(
+    ("name", "states", "mentions"),
+    [
+        ("eva", "- Eva: my sister, a nurse", "- Eva called: moves in with Tom"),
+        ("eva", "Eva (nurse, Graz)", "Eva and Tom came for tea"),
+        ("eva", "Eva, meine Schwester", "Eva ruft an: zieht um"),
+        ("eva", "Eva – die neue Kollegin", "Eva hat angerufen"),
+        ("eva", "Eva Lind: neue Kollegin", "Eva Lind fragt an"),
+        ("eva", "Eva war meine Lehrerin", "Eva kommt später: Stau"),
+        ("eva", "Eva est ma sœur", "Eva a appelé"),
+        ("eva", "Eva es mi hermana", "Eva llamó"),
+        ("eva", "Eva è mia sorella", "Eva ha chiamato"),
+        ("eva", "Eva é minha irmã", "Eva ligou"),
+        ("eva", "- Best friend: Eva, her mother is Rania", "- Monday: called Eva, she is well"),
+        ("eva", "Physiotherapeutin: Eva Lind (Ottakring)", "Notiz: mit Eva Lind reden"),
+    ],
+)
+def test_a_line_that_says_who_someone_is_counts_more_than_one_that_mentions_them(
+    name: str, states: str, mentions: str
+) -> None:
+    stated, mentioned = (answer_share(line, "subject", {name: 2.0}) for line in (states, mentions))
+    assert stated == 1
+    assert mentioned < 1
+    if mentions.startswith(("Eva", "- Eva")):
+        assert mentioned > 0

@@ -143,8 +143,11 @@ def test_what_leaves_a_passage_out_is_named(
     assert at.reasons[0].startswith(reason)
 
 
-def test_a_passage_without_the_words_is_not_found(place: Callable[[str, str], Placing]) -> None:
-    at = place("staging port", "memory/walnut.md")
+@pytest.mark.parametrize("question", ["staging port", "what is the staging port of ours"])
+def test_a_passage_without_the_words_that_are_searched_for_is_not_found(
+    question: str, place: Callable[[str, str], Placing]
+) -> None:
+    at = place(question, "memory/walnut.md")
     assert (at.state, at.reasons) == (
         "unmatched",
         ("it has none of the words of the question: 'staging', 'port'",),

@@ -336,7 +336,7 @@ def make_searcher(
         rankers=rankers,
         sources=[source.id for source in sources],
         clock=clock,
-        notes=[*notices, *notes],
+        notes=[*settings.mistakes, *notices, *notes],
         workspace=settings.workspace,
         absent=absent,
     )

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
 # Articles, pronouns, prepositions, auxiliaries, words of asking, and what an apostrophe leaves.
 _ENGLISH = """
@@ -310,3 +310,33 @@ def _is_answer(line: str, answer: str, weights: Mapping[str, float]) -> bool:
 @cache
 def _pattern_of(answer: str) -> re.Pattern[str]:
     return re.compile(_ANSWERS[answer])
+
+
+_MEANT = {
+    "after": "date day since from seit ab nach desde depuis",
+    "before": "until till bis vor hasta avant antes",
+    "path": "file filename name folder dir directory datei ordner pfad",
+    "tag": "tags label",
+    "": "title titel heading text body author",
+}
+"""What filters of other programs and languages are called here; ``""``: there is none."""
+
+
+def of_other_searches(text: str) -> Iterator[str]:
+    """That ``NOT``, ``AND`` or an unknown filter is a word here, and what does that instead."""
+    if '"' in text or text.isupper():
+        return
+    here = {name: ours for ours, names in _MEANT.items() for name in names.split()}
+    names = "|".join(here)
+    pattern = rf"(?<![^\s(])(?:NOT\s+(\w+)|(AND)(?=\s)|((?i:{names})):(?=[^\s/:]))"
+    for left_out, required, name in re.findall(pattern, text):
+        if left_out:
+            yield f"NOT is a word here: -{left_out} leaves out what has that word"
+        elif required:
+            yield 'AND is a word here: more of the words count more, a "phrase" must be there'
+        else:
+            ours = here[name.lower()]
+            how = (
+                f"use {ours}:" if ours else "the filters are path:, tag:, source:, after:, before:"
+            )
+            yield f"{name}: is no filter, and was searched for as a word: {how}"

@@ -228,7 +228,7 @@ class Writer:
             raise CallerError(f"receipt must be a receipt or its id, not {id_!r:.40}")
         check_texts(why=why)
         self._check_allowed()
-        found = find_receipt(self._changer.history(settled=True), id_)
+        found = find_receipt(self._changer.history(settled=True), id_, self._changer)
         if ORIGINS.index(found.receipt.origin) < ORIGINS.index(self.origin):
             raise Refused(
                 f"the change {found.receipt.id} was made on the word of the {found.receipt.origin}",

@@ -291,7 +291,19 @@ class Context:
             )
         self._settings = memory.settings
         self.notes(memory.settings.mistakes)
+        if not (workspace or self.workspace):
+            self._note_above(memory.settings.workspace)
         return memory
+
+    def _note_above(self, workspace: str) -> None:
+        """Say so where the current folder was taken, and lies in a workspace."""
+        from commonplace.config.paths import workspace_above
+
+        if above := workspace_above(workspace, self.env):
+            self.note(
+                f"the notes are those of {workspace}, the current folder, which lies in the "
+                f"workspace {above}: name that by --workspace if it is meant"
+            )
 
     def _on_upload(self, upload: Upload, *, yes: bool) -> bool | None:
         from commonplace.cli.progress import UploadQuestion

@@ -50,7 +50,7 @@ def test_the_history_is_named_and_the_command_brings_it_along(
     assert "Milk at six" in capsys.readouterr().out
 
 
-def test_a_folder_that_never_had_these_notes_is_not_told_of_them(
+def test_a_folder_that_never_had_these_notes_does_not_name_them(
     moved: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     fresh = tmp_path / "fresh"

@@ -158,7 +158,7 @@ class Settings(Group):
     config_files: tuple[str, ...] = setting("The files that were read.", default=())
     warnings: tuple[str, ...] = setting("What has no effect, and why.", default=())
     ignored: str = setting("Why the workspace's own file has no effect, if so.", default="")
-    slips: tuple[str, ...] = setting("Names of sections that look misspelt.", default=())
+    mistakes: tuple[str, ...] = setting("That, and misspelt sections: for answers.", default=())
     sections: Mapping[str, Mapping[str, object]] = setting(
         "Sections of plugins.", default={}, veiled=True
     )
@@ -170,11 +170,6 @@ class Settings(Group):
     )
     env_blocks: tuple[Any, ...] = setting("The sections `env`.", default=(), veiled=True)
     agents: tuple[str, ...] = setting("Every configured agent.", default=())
-
-    @property
-    def mistakes(self) -> tuple[str, ...]:
-        """What a file was meant to say and does not: each answer names it."""
-        return ((self.ignored,) if self.ignored else ()) + self.slips
 
     def plugin_section(self, id_: str) -> Mapping[str, object]:
         """``plugins.entries.<id>.config`` as it is written, and what stands elsewhere of it."""

@@ -128,7 +128,8 @@ def _configured(
         root, glob = _folder(workspace, path, pattern)
         # A name that several agents may give to one folder outside is kept.
         scoped = not (name and _is_outside(root.stored))
-        yield scoped, Collection(name or f"custom-{number}", root, glob, trust="external")
+        trust: Trust = "memory" if root.own else "external"
+        yield scoped, Collection(name or f"custom-{number}", root, glob, trust=trust)
     if exported is not None:
         root, _ = _folder(workspace, exported, _EVERY_NOTE)
         yield True, Collection("sessions", root._replace(own=True), "*.md", "sessions", "session")

@@ -29,7 +29,8 @@ class Audit(NamedTuple):
     """The result: the findings, the number of notes that were read, and those that were not.
 
     ``unreadable`` are (path, reason). ``silenced`` counts findings on lines that say
-    ``<!-- audit: ignore -->``. ``patch`` has one diff a file with the changes of all findings, but
+    ``<!-- audit: ignore -->``. ``others`` counts notes of extra paths, which are not audited as
+    they can be of others. ``patch`` has one diff a file with the changes of all findings, but
     those that change the same text as one before: they are counted in ``left_out``.
     """
 
@@ -39,6 +40,7 @@ class Audit(NamedTuple):
     silenced: int = 0
     patch: str = ""
     left_out: int = 0
+    others: int = 0
 
 
 def audit(
@@ -60,7 +62,7 @@ def audit(
     backend can answer.
     """
     day = today or memory.today
-    notes, unreadable = read_notes(memory, progress)
+    notes, unreadable, others = read_notes(memory, progress)
     checks: Mapping[Kind, Callable[[], Iterator[AuditFinding]]] = {
         "secret": lambda: _each(notes, secrets),
         "contradiction": lambda: contradictions(notes),
@@ -82,13 +84,17 @@ def audit(
         masks.masked(_with_diff(one, by_path)) for one in ordered if not _is_silenced(one, by_path)
     ]
     silenced = len(found) - len(kept)
-    return Audit(tuple(kept), len(notes), tuple(unreadable), silenced, *patch_of(kept, by_path))
+    patch, left_out = patch_of(kept, by_path)
+    return Audit(
+        tuple(kept), len(notes), tuple(unreadable), silenced, patch, left_out, others=others
+    )
 
 
 def read_notes(
     memory: Memory, progress: ProgressCallback
-) -> tuple[list[AuditedNote], list[tuple[str, str]]]:
-    """The notes of ``memory``, and (path, reason) of those that cannot be read."""
+) -> tuple[list[AuditedNote], list[tuple[str, str]], int]:
+    """The notes of ``memory``, (path, reason) of those not readable, how many are others'."""
+    others = 0
     notes: list[AuditedNote] = []
     unreadable: list[tuple[str, str]] = []
     refs = [ref for ref in memory.notes() if ref.path.endswith(ENDINGS)]
@@ -104,7 +110,9 @@ def read_notes(
             shown = day.isoformat() if day else ""
             text, start = _exact(note.text, ref.location)
             notes.append(audited(ref.path, text, location=ref.location, day=shown, start=start))
-    return notes, unreadable
+        elif note.trust == "external":
+            others += 1
+    return notes, unreadable, others
 
 
 def _exact(text: str, location: str) -> tuple[str, str | None]:

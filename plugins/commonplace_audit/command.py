@@ -100,10 +100,7 @@ def _show(found: Audit, context: Context) -> None:
             context.line(f"    {line}")
         if len(lines) > _SHOWN:
             context.line(f"    … {counted(len(lines) - _SHOWN, 'more line')}: --diff prints all")
-    for path, reason in found.unreadable:
-        context.note(f"{path} is not audited: {reason}")
-    if found.silenced:
-        context.note(f"{counted(found.silenced, 'finding')} silenced by <!-- audit: ignore -->")
+    _show_left_out(found, context)
     if not found.findings:
         context.line(f"nothing found in {counted(found.notes, 'note')}")
         if not found.notes:
@@ -120,10 +117,23 @@ def _show(found: Audit, context: Context) -> None:
         )
 
 
+def _show_left_out(found: Audit, context: Context) -> None:
+    for path, reason in found.unreadable:
+        context.note(f"{path} is not audited: {reason}")
+    if found.others:
+        context.note(
+            f"{counted(found.others, 'note')} of extra paths not audited, as others may have "
+            'written them; extraPaths: ["."] makes all notes of the workspace your own'
+        )
+    if found.silenced:
+        context.note(f"{counted(found.silenced, 'finding')} silenced by <!-- audit: ignore -->")
+
+
 def _as_json(found: Audit) -> dict[str, object]:
     return {
         "findings": [_finding_json(finding) for finding in found.findings],
         "notes": found.notes,
+        "others": found.others,
         "silenced": found.silenced,
         "unreadable": [{"path": path, "reason": reason} for path, reason in found.unreadable],
     }

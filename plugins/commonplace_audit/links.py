@@ -138,7 +138,9 @@ class Links:
             return self._of_site(path)
         at = posixpath.normpath(posixpath.join(posixpath.dirname(note.path), path))
         if at.startswith(".."):
-            return None  # outside the workspace: not ours to judge
+            if self._exists(note, path):
+                return None  # outside the workspace: not ours to judge
+            return Broken(f"there is no file {at!r}, outside the workspace", severity="info")
         found = next((one for end in ("", *ENDINGS) if (one := self._by_path.get(at + end))), None)
         if found is not None or self._exists(note, path):
             return self._anchor(found, anchor, target) if found else None

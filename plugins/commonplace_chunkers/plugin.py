@@ -19,14 +19,14 @@ class MarkdownChunker:
     Cuts fall on the borders of blocks where possible, then on lines, and only inside a line where
     it is too long by itself or beside its heading. Chunks of one section overlap by the fewest
     whole lines that hold ``overlap`` characters, as long as they fill no more than half a chunk;
-    ``overlap`` itself is never more than a quarter of ``size``. A size below 32 is 32. The title
-    that a note has in its front matter is the outermost heading.
+    ``overlap`` itself is never more than a quarter of ``size``. A size below 32 is 32. Front matter
+    belongs to the first section; the title in it is the outermost heading.
     """
 
     def __init__(self, size: int, overlap: int) -> None:
         self._size = max(size, SMALLEST_SIZE)
         self._overlap = max(0, min(overlap, self._size // 4))
-        self.fingerprint = f"markdown-3(size={self._size},overlap={self._overlap})"
+        self.fingerprint = f"markdown-4(size={self._size},overlap={self._overlap})"
         """Id, version and parameters."""
 
     def chunk(self, document: Document) -> Sequence[Chunk]:

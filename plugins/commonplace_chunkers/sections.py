@@ -23,7 +23,7 @@ _LONGEST_HEADING = 200
 class Section(NamedTuple):
     """The lines ``start`` to ``stop`` (0-based, half-open) under one path of headings.
 
-    ``body`` is the first line after the headings that the section opens with.
+    ``body`` is the first line after the front matter and the headings that it opens with.
     """
 
     start: int
@@ -37,15 +37,18 @@ def sections(blocks: Sequence[Block], lines: TextLines, size: int) -> list[Secti
 
     A section begins at every heading that is not inside a list or a quote, but a heading with
     nothing below it is put to the section after it (while such headings together stay below half
-    of ``size`` characters), since a heading alone says nothing.
+    of ``size`` characters), since a heading alone says nothing. So is front matter: its title and
+    tags are about the text below it, which is what a reader looks for.
     """
     found: list[Section] = []
     path: list[tuple[int, str]] = []
-    start, body, names = 0, 0, tuple[str, ...]()
+    front = next((block.stop for block in blocks if block.kind == "front matter"), 0)
+    start, body, names = 0, front, tuple[str, ...]()
     headings = [block for block in blocks if block.kind == "heading" and not block.depth]
     for block in headings:
         bare = lines.text[lines.starts[body] : lines.starts[block.start]].isspace()
-        long = (lines.starts[block.start] - lines.starts[start]) * 2 > size
+        opening = lines.starts[block.start] - lines.starts[max(start, front)]
+        long = opening * 2 > size
         if (block.start > body and not bare) or long:
             found.append(Section(start, body, block.start, names))
             start = block.start

@@ -28,8 +28,9 @@ class NotesSource:
 
     Extra paths are as :class:`~commonplace.files.roots.Roots` takes them. What is found by them is
     trusted as ``external``, also inside the workspace: only ``MEMORY.md``, ``memory.md`` and
-    ``memory/`` are the agent's own. In a workspace that has none of these every note is. Which it
-    is, is found out again by every scan.
+    ``memory/`` are the agent's own. In a workspace that has none of these every note is, and so
+    it is where the workspace itself (``.``) is an extra path. Which it is, is found out again by
+    every scan.
     """
 
     id = "memory"

@@ -179,6 +179,41 @@ def test_the_file_of_init_keeps_all_notes_searched(
         assert paths(memory, "spare key") == {"Keys.md", "memory/2026-11-05.md"}
 
 
+def test_a_large_note_that_changed_names_what_takes_it_up(
+    filled: Path, put: Put, env: dict[str, str]
+) -> None:
+    put("Large.md", "word\n\n" * 200_000)
+    with Memory.open(workspace=filled, env=env, one_shot=True) as memory:
+        memory.sync()
+        put("Large.md", "word\n\n" * 200_000 + "zebra\n")
+        (note,) = (one for one in memory.search("zebra").warnings if "changed" in one)
+        assert "1 changed note may not be in this answer" in note
+        assert "run `commonplace index` (a search itself takes up 20 notes, each of 1 MiB" in note
+        memory.sync()
+        assert paths(memory, "zebra") == {"Large.md"}
+
+
+def test_a_search_that_finds_nothing_says_how_many_notes_are_not_searched(
+    filled: Path, put: Put, env: dict[str, str]
+) -> None:
+    put("MEMORY.md", "Tea at four.\n")
+    with Memory.open(workspace=filled, env=env, one_shot=True) as memory:
+        memory.sync()
+        found = memory.search("spare key").notes
+        (note,) = (note for note in found if note.startswith("looked for MEMORY.md"))
+        assert "other .md file" in note
+        assert 'extraPaths: ["."]' in note
+        assert memory.search("spare key").warnings == ()
+        assert not any(note in one.notes for one in [memory.search("tea")])
+        group = memory.search("spare key", session_key="agent:main:telegram:group:42")
+        assert not any("looked for" in one for one in group.notes)
+        assert any("looked for" in one for one in memory.search("spare path:nowhere").notes)
+    put("commonplace.json5", '{ memory: { search: { extraPaths: ["."] } } }')
+    with Memory.open(workspace=filled, env=env, one_shot=True) as memory:
+        memory.sync()
+        assert not any("looked for" in one for one in memory.search("zebra").notes)
+
+
 @pytest.mark.parametrize("poll", [pytest.param(True, marks=pytest.mark.slow), False])
 def test_a_watched_folder_follows_its_files(
     filled: Path, put: Put, env: dict[str, str], *, poll: bool

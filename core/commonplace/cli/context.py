@@ -106,6 +106,7 @@ class Context:
         self.pretty = self.format is None and self.out.isatty()
         self._progress: ProgressLine | None = None
         self._settings: Settings | None = None
+        self._noted: set[str] = set()
 
     @cached_property
     def style(self) -> Style:
@@ -148,8 +149,11 @@ class Context:
         self.out.flush()
 
     def note(self, text: str) -> None:
-        """Write what is not the result, for a person, to standard error."""
-        self.err.write(f"note: {self.on_a_line(text)}\n")
+        """Write what is not the result, for a person, to standard error; nothing twice."""
+        line = self.on_a_line(text)
+        if line not in self._noted:
+            self._noted.add(line)
+            self.err.write(f"note: {line}\n")
 
     def suggesting(self, text: str, agent: str | None = None, config: str | None = None) -> str:
         """``text``, the commands in it with this one's options on whose memory is meant.
@@ -286,9 +290,20 @@ class Context:
                 on_upload=on_upload,
             )
         self._settings = memory.settings
-        if memory.settings.ignored:
-            self.note(memory.settings.ignored)
+        self.notes(memory.settings.mistakes)
+        if not (workspace or self.workspace):
+            self._note_above(memory.settings.workspace)
         return memory
+
+    def _note_above(self, workspace: str) -> None:
+        """Say so where the current folder was taken, and lies in a workspace."""
+        from commonplace.config.paths import workspace_above
+
+        if above := workspace_above(workspace, self.env):
+            self.note(
+                f"the notes are those of {workspace}, the current folder, which lies in the "
+                f"workspace {above}: name that by --workspace if it is meant"
+            )
 
     def _on_upload(self, upload: Upload, *, yes: bool) -> bool | None:
         from commonplace.cli.progress import UploadQuestion

@@ -181,8 +181,8 @@ def read_document(reader: Reader, shapes: Shapes) -> Findings:
     _agents(findings, shapes, reader.mapping(root, "agents", ()))
     _memory(findings, shapes, reader.mapping(root, "memory", ()))
     if reader.tunable_only:
-        for key in root.keys() - {"agents", "memory", "$schema"}:
-            reader.problem((key,), f"a workspace's own file {_WORKSPACE_MAY}")
+        misplaced = _misplaced(reader, shapes, root, (), "memory.search")
+        _only(reader, root, (), {"agents", "memory", "$schema", *misplaced})
     else:
         _plugins(findings, root.get("plugins"))
         _providers(findings, root)
@@ -197,7 +197,9 @@ def _strangers(reader: Reader, shapes: Shapes, root: Mapping[str, Any]) -> None:
     for key in map(str, root.keys() - {*_ROOT, *misplaced, "$schema", "$include"}):
         close = suggest(key.lower(), [name.lower() for name in _ROOT], 0.6)
         meant = f"did you mean {close!r}?" if close else f"the keys here are {', '.join(_ROOT)}"
-        reader.warn((key,), f"has no effect: commonplace has no such key; {meant}")
+        (reader.slip if close else reader.warn)(
+            (key,), f"has no effect: commonplace has no such key; {meant}"
+        )
     if "sendPolicy" in object_of(root.get("session")):
         reader.warn(("session", "sendPolicy"), "has no effect: commonplace sends no messages")
     check_switches(reader, object_of(root.get("plugins")), shapes.classes)
@@ -306,7 +308,9 @@ def _memory(findings: Findings, shapes: Shapes, memory: Mapping[str, Any]) -> No
         elif key in ("search", "$include"):
             continue
         elif reader.tunable_only:
-            reader.problem(("memory", str(key)), f"a workspace's own file {_WORKSPACE_MAY}")
+            found = {} if key in ORIGINAL_BACKENDS else {key: raw}
+            if not _misplaced(reader, shapes, found, ("memory",), "memory.search"):
+                _only(reader, {key: raw}, ("memory",), {"search", "citations"})
         elif _may_be_section(key, raw, shapes):
             findings.sections[f"memory.{key}"] = (raw, ("memory", key))
         elif key in ORIGINAL_BACKENDS:
@@ -376,8 +380,10 @@ def _workspace(reader: Reader, shapes: Shapes, data: Mapping[str, Any], at: Keys
 
 
 def _only(reader: Reader, data: Mapping[str, Any], at: Keys, allowed: set[str]) -> None:
-    for key in data.keys() - allowed:
-        reader.problem((*at, str(key)), f"a workspace's own file {_WORKSPACE_MAY}")
+    for key in map(str, data.keys() - allowed):
+        close = suggest(key.lower(), by_lower := {name.lower(): name for name in allowed}, 0.7)
+        meant = f"; did you mean {by_lower[close]!r}?" if close else ""
+        reader.problem((*at, key), f"a workspace's own file {_WORKSPACE_MAY}{meant}")
 
 
 def _slips(reader: Reader, data: Mapping[str, Any], at: Keys, ours: tuple[str, ...]) -> None:
@@ -386,4 +392,4 @@ def _slips(reader: Reader, data: Mapping[str, Any], at: Keys, ours: tuple[str, .
         # Looked at closely only where the letters are nearly the same: that costs an import.
         near = any(len(set(own.lower()) ^ set(str(key).lower())) <= 2 for own in ours)
         if near and (close := suggest(str(key), ours, 0.8)):
-            reader.warn((*at, str(key)), f"is none of memory's keys; did you mean {close!r}?")
+            reader.slip((*at, str(key)), f"is none of memory's keys; did you mean {close!r}?")

@@ -21,6 +21,9 @@ SKIP = re.compile(rf"(?:[{BLANK}]+|//[^\n\r\u2028\u2029]*|/\*(?:[^*]|\*(?!/))*\*
 _CODE = r"\\(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|0(?![0-9])|\r\n|[^ux0-9])"
 STRING = re.compile(rf'"(?:[^"\\\n\r]|{_CODE})*"|' rf"'(?:[^'\\\n\r]|{_CODE})*'")
 BARE = re.compile(rf"[^{BLANK},:\[\]{{}}\"'/]+")
+_TYPOGRAPHIC = frozenset("„“”‟«»‹›‚‘’「」")
+_STRAIGHT = 'these are typographic quotes; write straight ones: "…"'
+_DECIMAL_COMMA = re.compile(r"(?<![\w.,])([+-]?[0-9]+),([0-9]+)(?![\w.])")
 _NUMBER = re.compile(
     r"[+-]?(?:0[xX][0-9a-fA-F]+|(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
     r"|Infinity|NaN)"
@@ -131,6 +134,8 @@ class _Scanner:
                 else "a value is missing; the text ends too early"
             )
         word = match[0]
+        if word[0] in _TYPOGRAPHIC:
+            raise self._malformed(_STRAIGHT)
         if word not in ("null", "true", "false") and not _NUMBER.fullmatch(word):
             raise self._malformed("this is no number, true, false or null; put texts in quotes")
         self.at = match.end()
@@ -161,6 +166,12 @@ class _Scanner:
         else:
             match = BARE.match(self.text, self.at)
             name = unescaped(match[0]) if match else ""
+            if name and name[0] in _TYPOGRAPHIC:
+                raise self._malformed(_STRAIGHT)
+            if comma := _DECIMAL_COMMA.search(self.text, max(0, self.at - 40), self.at + 40):
+                whole, part = comma.groups()
+                if comma.start(2) == self.at:
+                    raise self._malformed(f"a number has a point, no comma: write {whole}.{part}")
             if match is None or not _is_name(name):
                 raise self._malformed(
                     "the text ends too early; add the missing '}'"

@@ -204,6 +204,29 @@ def default_workspace(env: Mapping[str, str], folders: tuple[str, ...]) -> str:
     )
 
 
+def workspace_above(folder: str, env: Mapping[str, str]) -> str:
+    """The nearest workspace around ``folder``, the current one, taken as it is; ``""`` for none.
+
+    It has ``MEMORY.md``, ``memory/``, a file of settings, or an index. There is none where the
+    environment names ``folder``.
+    """
+    from commonplace.files.roots import has_memory, is_too_wide
+
+    try:
+        current = os.getcwd()
+    except FileNotFoundError:
+        return ""  # it was deleted
+    if folder != current or given(env, "COMMONPLACE_WORKSPACE"):
+        return ""
+    above, home, state = os.path.dirname(folder), expand_user("~", env), state_dir(env)
+    while not (has_memory(folder) or is_too_wide(above, home)):
+        own = os.path.join(above, WORKSPACE_FILE), default_index(state, "main", above)
+        if has_memory(above) or any(map(os.path.exists, own)):
+            return above
+        above = os.path.dirname(above)
+    return ""
+
+
 def absolute(path: str, env: Mapping[str, str]) -> str:
     """``path`` with ``~`` expanded, from the current folder; links are not followed.
 

@@ -246,6 +246,7 @@ class Reader:
             named=READERS,
         )
         self.warnings: list[str] = []
+        self.slips: list[str] = []
         self._problems: list[tuple[Keys, str]] = []
 
     def problem(self, keys: Keys, message: str) -> None:
@@ -257,6 +258,11 @@ class Reader:
     def warn(self, keys: Keys, message: str) -> None:
         """Note that something has no effect, or is probably a slip."""
         self.warnings.append(f"{self.layer.file}: {key_path(keys)}: {message}")
+
+    def slip(self, keys: Keys, message: str) -> None:
+        """Warn of the name of a section that is probably misspelt: all of it has no effect."""
+        self.warn(keys, message)
+        self.slips.append(self.warnings[-1])
 
     @property
     def has_problems(self) -> bool:

@@ -260,6 +260,7 @@ def resolve(
         config_files=tuple(resolution.files),
         warnings=tuple(dict.fromkeys(resolution.warnings)),
         ignored=resolution.ignored,
+        mistakes=(*filter(None, [resolution.ignored]), *(one for r in readers for one in r.slips)),
         sections=raw,
         section_values=values,
         providers=_providers(findings),

@@ -158,6 +158,7 @@ class Settings(Group):
     config_files: tuple[str, ...] = setting("The files that were read.", default=())
     warnings: tuple[str, ...] = setting("What has no effect, and why.", default=())
     ignored: str = setting("Why the workspace's own file has no effect, if so.", default="")
+    mistakes: tuple[str, ...] = setting("That, and misspelt sections: for answers.", default=())
     sections: Mapping[str, Mapping[str, object]] = setting(
         "Sections of plugins.", default={}, veiled=True
     )

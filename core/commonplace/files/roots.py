@@ -63,7 +63,8 @@ class Root(NamedTuple):
 
     ``location`` is its absolute path and ``stored`` the same as documents are named, relative to
     the workspace. ``base`` is where opening begins: links are followed up to there, and refused in
-    ``parts`` and in everything below. ``own`` tells the workspace's own roots from extra paths.
+    ``parts`` and in everything below. ``own`` tells the workspace's own roots, of which an extra
+    path that is the workspace itself is one, from other extra paths.
     Its files end in (one of) ``suffix`` and are those whose path below it is ``wanted``. ``enters``
     decides by the path below it which folders are scanned, in place of :func:`is_ignored`.
     """
@@ -101,10 +102,11 @@ class Root(NamedTuple):
 class Roots:
     """The roots of one workspace, in the order in which a document found twice is kept.
 
-    ``MEMORY.md``, ``memory.md``, ``memory/``, then ``extra`` as configured: strings, or paths with
-    a pattern. Blank ones are left out, ``~`` is expanded. Roots that do not exist yet are fine.
-    ``unusable`` are configured paths that no file can have. Without ``own`` there are only
-    ``extra`` ones. With ``whole`` the workspace itself is the one root of its own.
+    ``MEMORY.md``, ``memory.md``, ``memory/``, then ``extra``: strings, or paths with a pattern, as
+    configured, but the workspace itself first. Blank ones are left out, ``~`` is expanded. Roots
+    that do not exist yet are fine. ``unusable`` are configured paths that no file can have. Without
+    ``own`` there are only ``extra`` ones. With ``whole`` the workspace itself is the one root of
+    its own.
     """
 
     def __init__(
@@ -137,9 +139,9 @@ class Roots:
             for item in extra
         )
         self.unusable = tuple(item.path for item in wanted if "\0" in item.path)
-        self.extra = tuple(
-            self._make_extra(item) for item in wanted if item.path.strip() and "\0" not in item.path
-        )
+        usable = (item for item in wanted if item.path.strip() and "\0" not in item.path)
+        made = [self._make_extra(item, own=own) for item in usable]
+        self.extra = tuple(sorted(made, key=lambda root: not root.own))
 
     @property
     def all(self) -> tuple[Root, ...]:
@@ -179,7 +181,7 @@ class Roots:
             enters=lambda path: not is_ignored(path.rpartition("/")[2]) and not ignored(f"{path}/"),
         )
 
-    def _make_extra(self, extra: ExtraRoot) -> Root:
+    def _make_extra(self, extra: ExtraRoot, *, own: bool) -> Root:
         from commonplace.files.globs import matcher  # few workspaces have extra paths
 
         location = os.path.normpath(
@@ -197,7 +199,10 @@ class Roots:
             # Inside, no link may lead out: a workspace can come from a stranger.
             base, parts = self.workspace, tuple(stored.split("/"))
         wanted = matcher(extra.pattern) if extra.pattern else None
-        root = Root(location, stored, base, parts, own=False, kind="any", wanted=wanted)
+        # "." says that all of this folder is memory, as it is in one without MEMORY.md. A folder
+        # inside, such as a checkout, can be of others.
+        own = own and not stored
+        root = Root(location, stored, base, parts, own=own, kind="any", wanted=wanted)
         return self._tracked(root._replace(suffix=self._suffixes))
 
 

@@ -76,7 +76,7 @@ class Findings:
         self.overlapping = overlapping
         self.documents: list[DocumentRef] = []
         self.failures: list[RootFailure] = []
-        self.links = 0
+        self.links: set[str] = set()
         self._names: dict[tuple[int, int], set[str]] = {}
 
     def names_in(self, folder: str) -> set[str]:
@@ -106,7 +106,7 @@ class Findings:
             documents=tuple(sorted(self.documents, key=attrgetter("path"))),
             complete_roots=complete_roots,
             failed_roots=tuple(self.failures),
-            skipped_symlinks=self.links,
+            skipped_symlinks=len(self.links),
         )
 
     def fail_names(self, prefix: str, names: Sequence[str]) -> None:
@@ -265,11 +265,11 @@ class _Listing:
     def _enter(self, entry: os.DirEntry[str]) -> None:
         """Count a link, remember a folder, pass over everything else."""
         if entry.is_symlink():
-            self.findings.links += 1
+            self.findings.links.add(os.path.join(self.location, entry.name))
         elif not entry.is_dir(follow_symlinks=False) or not self._is_entered(entry.name):
             return
         elif sys.platform == "win32" and is_link(entry.stat(follow_symlinks=False)):
-            self.findings.links += 1
+            self.findings.links.add(os.path.join(self.location, entry.name))
         elif is_storable(entry.name):
             self.folders.append(entry.name)
         else:
@@ -356,7 +356,7 @@ def _look_at(root: Root, roots: Roots, findings: Findings, scandir: Scandir) -> 
     """Add what is below ``root``; why it cannot be used, or ``""`` where that is no failure."""
     try:
         if any(is_link(os.lstat(part)) for part in _parts(root)):
-            findings.links += 1
+            findings.links.add(root.location)
             return "a symbolic link leads to it, which memory does not follow"
         found = os.lstat(root.location) if root.parts else os.stat(root.location)
         if not is_storable(root.stored):

@@ -18,7 +18,7 @@ from commonplace.index.builds import (
     same_workspace,
 )
 from commonplace.index.planning import Plan, idle_report, lies_under, plan_changes, scan_sources
-from commonplace.model.reports import Progress, SyncReport
+from commonplace.model.reports import LATER, Progress, SyncReport
 from commonplace.model.tuples import NamedTuple
 from commonplace.resilience.deadline import NEVER, Deadline
 
@@ -388,8 +388,8 @@ def _notes(report: SyncReport, hindrance: str) -> tuple[str, ...]:
     elif report.remaining:
         # It may well be among the hits, as it was when it was indexed.
         changed = counted(report.remaining, "changed note")
-        now, later = "it is" if report.remaining == 1 else "they are", "run `commonplace index`"
-        notes.append(f"{changed} may not be in this answer as {now} now: {hindrance or later}")
+        now = "it is" if report.remaining == 1 else "they are"
+        notes.append(f"{changed} may not be in this answer as {now} now: {hindrance or LATER}")
     return tuple(notes)
 
 

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from commonplace.model.groups import StatusGroups
     from commonplace.model.search import Fallback
 
+LATER = "run `commonplace index` (a search itself takes up 20 notes, each of 1 MiB at the most)"
+"""What to do about changes that a search has left, where no sync follows it."""
+
 
 class Progress(Record):
     """How far a long piece of work is; ``total`` is 0 while unknown."""

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING
 from commonplace.config.defaults import RANKERS
 from commonplace.config.settings import chain_of
 from commonplace.host.answers import make_rankers
-from commonplace.model.search import ArmFacts, Candidate, Query, SearchResult, Where
+from commonplace.model.search import (
+    ArmFacts,
+    Candidate,
+    Query,
+    QueryNote,
+    SearchResult,
+    Where,
+)
+from commonplace.model.tools import is_direct
 from commonplace.model.tuples import NamedTuple
 from commonplace.protocols.contexts import MOST_HITS, FurtherHits, RankContext, RankerContext
 from commonplace.resilience.deadline import NEVER
@@ -337,11 +345,14 @@ def make_searcher(
     rankers, notes = make_rankers(host, chain_of(settings), RANKERS["default"], context_of)
 
     def absent(where: Where, until: Deadline, chat: str) -> Sequence[str]:
-        if notices or not (where.paths or where.tags):  # notes of a missing source are not seen
+        if until.expired or not is_direct(chat):  # a group may not know what files there are
             return ()
+        unsearched = _unsearched(settings)
+        if notices or not (where.paths or where.tags):  # notes of a missing source are not seen
+            return unsearched
         from commonplace.search.query_notes import nothing_passes
 
-        return nothing_passes(where, sources, mounts, until, chat)
+        return (*nothing_passes(where, sources, mounts, until, chat), *unsearched)
 
     return Searcher(
         settings=settings.search,
@@ -349,7 +360,21 @@ def make_searcher(
         rankers=rankers,
         sources=[source.id for source in sources],
         clock=clock,
-        notes=[*notices, *notes],
+        notes=[*settings.mistakes, *notices, *notes],
         workspace=settings.workspace,
         absent=absent,
     )
+
+
+def _unsearched(settings: Settings) -> tuple[str, ...]:
+    """How many notes of the folder are not searched: what was asked for may stand in them.
+
+    Where none is searched, the source of notes says so.
+    """
+    from commonplace.files.left_out import left_out as counted_of
+
+    search = settings.search
+    found = counted_of(settings.workspace, search.extra_paths, search.notes.rules)
+    if not (found.notes and found.searched):
+        return ()
+    return (QueryNote(found.sentences()[0]),)

@@ -1,6 +1,6 @@
 """Words that notes may have in the place of one that is typed: misspelled, in parts, synonyms.
 
-Imported where a search lacks a word.
+And filters as other programs call them. Imported where a search lacks a word, or has such a filter.
 """
 
 from __future__ import annotations
@@ -70,6 +70,36 @@ def ways_to_part(word: str) -> Iterator[tuple[str, ...]]:
         if STOP_WORDS.isdisjoint(both := (word[:end], word[end:])):
             yield both
     yield from ((word[:end],) for end in ends if end >= _LEAST_BEGINNING)
+
+
+_MEANT = {
+    "after": "date day since from seit ab nach desde depuis",
+    "before": "until till bis vor hasta avant antes",
+    "path": "file filename name folder dir directory datei ordner pfad",
+    "tag": "tags label",
+    "": "title titel heading text body author",
+}
+"""What filters of other programs and languages are called here; ``""``: there is none."""
+
+
+def of_other_searches(text: str) -> Iterator[str]:
+    """That ``NOT``, ``AND`` or an unknown filter is a word here, and what does that instead."""
+    if '"' in text or text.isupper():
+        return
+    here = {name: ours for ours, names in _MEANT.items() for name in names.split()}
+    names = "|".join(here)
+    pattern = rf"(?<![^\s(])(?:NOT\s+(\w+)|(AND)(?=\s)|((?i:{names})):(?=[^\s/:]))"
+    for left_out, required, name in re.findall(pattern, text):
+        if left_out:
+            yield f"NOT is a word here: -{left_out} leaves out what has that word"
+        elif required:
+            yield 'AND is a word here: more of the words count more, a "phrase" must be there'
+        else:
+            ours = here[name.lower()]
+            how = (
+                f"use {ours}:" if ours else "the filters are path:, tag:, source:, after:, before:"
+            )
+            yield f"{name}: is no filter, and was searched for as a word: {how}"
 
 
 _SPELLINGS = """

@@ -243,6 +243,13 @@ class _Reader:
             tags=tuple(dict.fromkeys(self._tags)),
             not_tags=tuple(dict.fromkeys(self._not_tags)),
         )
+        if where.after and where.before and where.after > where.before:
+            span = f"after:{where.after} and before:{where.before}"
+            self.note(QueryNote(f"{span} leave no day between them: nothing can be found"))
+        if ":" in self._text or "NOT " in self._text or "AND " in self._text:
+            from commonplace.text.alternatives import of_other_searches
+
+            self._notes += map(QueryNote, of_other_searches(self._text))
         words, phrases, excluded = map(tuple, (self._words, self._phrases, self._excluded))
         return ParsedQuery(self._text, words, phrases, excluded, where, tuple(self._notes))
 

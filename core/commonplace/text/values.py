@@ -38,6 +38,9 @@ _COPULA = re.compile(r"(?:\b(?:is|are)(?:\s+now)?|=|:)[^\w.;!?]*\Z", re.IGNORECA
 _NAMED = re.compile(
     r"(?P<subject>[^:=]{4,80}?)(?P<mark>\s+(?:is|are)(?:\s+now)?\s+|:\s+|\s*=\s+)(?P<value>\S.*)\Z"
 )
+# Not those that also begin a quantity, such as "ab" (from 10 pieces on).
+_SINCE = "since|as of|seit|depuis|desde|dal|dalla|sinds|sedan|siden"
+_HOLDS_SINCE = re.compile(rf"(?i)(?:[(,;]\s*|\s)(?:{_SINCE})\s+\S")
 _MARKS = (":", "=", "is", "are")  # one of which it has; most lines have none
 _CONJUNCTIONS = re.compile(r"[,;(]|\s(?:and|or|but|because|since|when|if|that|which|who)\s")
 _NAME = re.compile(r"[`\"“*_]|\b[A-Z0-9]")
@@ -125,9 +128,14 @@ def without_aside(text: str) -> str:
     if _DIGIT.search(text) is None:
         return text
     changed = r"(?:was|(?:mov|chang|updat|rais|lower|reduc|switch|migrat)ed)"
-    aside = rf"\s+(?:since|because|due\s+to)|\s*[,;(]\s*(?:since|because|{changed})"
+    aside = rf"\s+(?:{_SINCE}|because|due\s+to)|\s*[,;(]\s*(?:{_SINCE}|because|{changed})"
     number = rf"(?:\b(?:is|are)\s|=|:\s)[^\w.;!?]*{NUMBER.pattern}[^,;.!?]{{0,30}}?"
     return re.sub(rf"(?i)({number})(?:{aside})\b.*", r"\1", text)
+
+
+def says_since(text: str) -> bool:
+    """Whether a line says since when it holds: "(since May 2026)", "seit Oktober"."""
+    return _HOLDS_SINCE.search(text) is not None
 
 
 Fact = tuple[object, ...]
@@ -354,7 +362,7 @@ def _value_in(text: str) -> re.Match[str] | None:
 def _valued() -> re.Pattern[str]:
     """A line up to its value, and behind that since when or why it holds, or what is said of it."""
     mark = r"\b(?:is|are|at|to|ist|sind|est|es)\s|=|:\s"
-    since = "since|because|due to|after|seit|weil|wegen|nachdem|depuis|parce que|desde|porque"
+    since = rf"{_SINCE}|because|due to|after|weil|wegen|nachdem|parce que|porque"
     clause = r"\s*[,;]\s+[^\W\d]\S*(?:\s+\S+){2}|\s*\([^\W\d]\S*\s+\S"
     return re.compile(rf"(?i)\A(.*?(?:{mark})\s*[^,;(]{{1,40}}?)(?:{clause}|\s(?:{since})\s).*\Z")
 

@@ -23,7 +23,7 @@ from commonplace.errors import (
 from commonplace.errors import WriteRefusedError as Refused
 from commonplace.files.left_out import holds_notes
 from commonplace.files.reading import lacks_ending, resolve, spellings
-from commonplace.files.roots import OWN, check_workspace, find_roots
+from commonplace.files.roots import OWN, check_workspace
 from commonplace.model.receipts import Receipt
 from commonplace.model.tuples import NamedTuple
 from commonplace.resilience.lock import Lease
@@ -34,7 +34,7 @@ from commonplace.writing.replacing import NO_SPACE, opened_folder, unavailable
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from commonplace.model.documents import NoteRules
+    from commonplace.files.roots import Roots
     from commonplace.model.receipts import Action, Origin
     from commonplace.writing.journal import History
     from commonplace.writing.notefile import NoteFile
@@ -74,15 +74,15 @@ class ChangeRequest(NamedTuple):
 class Changer:
     """Changes the notes of one workspace, one after the other.
 
-    ``veto`` gives the reason why a change that is about to be made must not be, or ``""``; the
-    list that it is given gets what the receipt says of plugins that failed to decide.
-    ``clock`` gives epoch seconds.
+    ``find`` gives its roots as they are now. ``veto`` gives the reason why a change that is about
+    to be made must not be, or ``""``; the list that it is given gets what the receipt says of
+    plugins that failed to decide. ``clock`` gives epoch seconds.
     """
 
     def __init__(
         self,
         workspace: str,
-        rules: NoteRules,
+        find: Callable[[], Roots],
         journal: Journal,
         *,
         veto: Callable[[Receipt, list[str]], str],
@@ -90,7 +90,7 @@ class Changer:
     ) -> None:
         self.workspace = workspace
         self.journal = journal
-        self._rules = rules
+        self._find = find
         self._lease = Lease(f"{journal.path}.lock", what="notes")
         self._veto = veto
         self._clock = clock
@@ -98,13 +98,16 @@ class Changer:
     def target(self, path: str) -> Target:
         """The note at ``path``, as :func:`~commonplace.files.reading.resolve` takes it.
 
-        Raises :class:`~commonplace.errors.PathNotAllowedError` for anything that is no note of the
-        workspace, and :class:`~commonplace.errors.WriteRefusedError` where writing it would hide
-        all other notes.
+        Raises :class:`~commonplace.errors.PathNotAllowedError` for what is no note, and
+        :class:`~commonplace.errors.WriteRefusedError` for one outside the workspace, and where
+        writing it would hide all other notes.
         """
-        roots = find_roots(self.workspace, (), self._rules)
-        root, relative = resolve(roots, path)
-        parts = (*root.parts, *(relative.split("/") if relative else ()))
+        roots = self._find()
+        stored = roots.stored_below(*resolve(roots, path))
+        parts = tuple(stored.split("/"))
+        if parts[0] == os.pardir or os.path.isabs(stored):
+            why = f"{stored} is outside the workspace, and extra paths there are only read"
+            raise Refused(why, kind="path", hint="change it in an editor")
         if roots.whole and parts[0] in OWN and holds_notes(self.workspace):
             raise Refused(
                 f"{parts[0]} would hide the other notes of this folder: where it is, only it and "
@@ -112,7 +115,7 @@ class Changer:
                 kind="path",
                 hint=f"write to another path, or create {parts[0]} by hand if that is wanted",
             )
-        return Target(roots.stored_below(root, relative), parts)
+        return Target(stored, parts)
 
     def cited(self, path: str) -> Target:
         """As :meth:`target` for a note that is there, whose ``path`` may lack its ending.
@@ -282,12 +285,10 @@ class Changer:
     def _tidy(self) -> None:
         """Settle the last change, and delete its draft; raises ``OSError`` as :meth:`_settle`."""
         entry, marked = self.journal.last()
-        if entry is None:
-            return
-        if not marked:
-            self._settle(entry)
-        else:
+        if entry is not None and marked:
             self._clear(entry)
+        elif entry is not None:
+            self._settle(entry)
 
     def _settle(self, entry: JournalEntry, *, own: bool = False) -> bool:
         """Find out from the files whether a change was made, mark it, and return that.

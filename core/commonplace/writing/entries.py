@@ -11,7 +11,7 @@ from commonplace.model.tuples import NamedTuple
 from commonplace.writing.notefile import comparable, readable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 _NOTE = re.compile(r".*\.(?:md|markdown|txt)(?=[#:])")
 _MARKER = re.compile(r"(\s*)((?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?)?")
@@ -247,8 +247,10 @@ class Similar(NamedTuple):
 def similar_entries(lines: Sequence[str], path: str, text: str) -> Iterator[Similar]:
     """The entries of a note that say what ``text`` says; superseded ones are left out.
 
-    Nearly the same is what shares four fifths of its words, numbers aside.
+    Nearly the same is what shares four fifths of its words, numbers aside, and another value of
+    what ``text`` states to hold since some time.
     """
+    newer = _newer_of(text)
     wanted = _said(text.split("\n"))
     words = set(_WORDS(wanted))
     for start, end in _entries(lines):
@@ -260,9 +262,25 @@ def similar_entries(lines: Sequence[str], path: str, text: str) -> Iterator[Simi
             yield Similar(cited(path, start + 1, end), " ".join(said.split()), exact=True)
             continue
         theirs = set(_WORDS(said))
-        if len(words) > 2 and len(words & theirs) * 5 >= len(words | theirs) * 4:
+        shared = len(words) > 2 and len(words & theirs) * 5 >= len(words | theirs) * 4
+        if shared or (newer is not None and newer("".join(run))):
             says = " ".join(readable("".join(run)).split())
             yield Similar(cited(path, start + 1, end), says, exact=False)
+
+
+def _newer_of(text: str) -> Callable[[str], bool] | None:
+    """Tells what states another value of the fact that ``text`` states since some time."""
+    from commonplace.text.values import says_since, without_value
+
+    if not says_since(text):
+        return None
+    fact, value = without_value(f"- {' '.join(text.split())}")
+
+    def differs(entry: str) -> bool:
+        other, its = without_value(" ".join(readable(entry).split()))
+        return other == fact and bool(its) and its != value
+
+    return differs if value else None
 
 
 def _is_superseded(text: str) -> bool:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from commonplace.errors import WriteRefusedError
-from commonplace.writing.journal import digest_of
+from commonplace.writing.journal import Journal, digest_of
 from commonplace.writing.notefile import (
     WESTERN,
     NoteFile,
@@ -19,12 +20,68 @@ from commonplace.writing.notefile import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from commonplace.writing.changing import Changer
     from commonplace.writing.journal import History, JournalEntry
 
 
-def find_receipt(entries: History, id_: str) -> JournalEntry:
+_MOST_JOURNALS = 50
+"""So many journals, the newest, are looked through for that of a folder that was moved."""
+
+
+def moved_history(journal: str, workspace: str) -> str:
+    """How to bring along the history of ``workspace`` where the folder was moved; ``""``: none is.
+
+    Of the journals beside ``journal`` it is one whose folder is gone, and of which a note here is,
+    byte for byte, what its last change made of it.
+    """
+    from shlex import quote
+
+    for path in _journals_beside(journal):
+        folder = _workspace_of(path)
+        if not folder or os.path.lexists(folder):
+            continue
+        latest = {one.receipt.path: one.becomes for one in _entries_of(path, folder)}
+        if any(_digest_at(workspace, note) == digest for note, digest in latest.items() if digest):
+            return (
+                f"changes made while this folder was {folder} are kept under that path; to bring "
+                f"them along: mv {quote(path)} {quote(journal)}"
+            )
+    return ""
+
+
+def _journals_beside(journal: str) -> list[str]:
+    found: list[os.DirEntry[str]] = []
+    with suppress(OSError), os.scandir(os.path.dirname(journal)) as entries:
+        found += (one for one in entries if one.name.endswith(".jsonl") and one.path != journal)
+        found.sort(key=lambda one: one.stat().st_mtime, reverse=True)
+    return [one.path for one in found[:_MOST_JOURNALS]]
+
+
+def _workspace_of(journal: str) -> str:
+    """The folder that a journal's first line names; ``""`` where it names none."""
+    import json
+
+    with suppress(OSError, ValueError, AttributeError), open(journal, "rb") as file:
+        return str(json.loads(file.readline(1 << 16)).get("workspace", ""))
+    return ""
+
+
+def _entries_of(path: str, folder: str) -> Sequence[JournalEntry]:
+    with suppress(OSError):
+        return Journal(path, folder).entries()
+    return ()
+
+
+def _digest_at(workspace: str, note: str) -> str:
+    with suppress(OSError, ValueError), open(os.path.join(workspace, note), "rb") as file:
+        return digest_of(file.read())
+    return ""
+
+
+def find_receipt(entries: History, id_: str, changer: Changer | None = None) -> JournalEntry:
     """The entry of this id, of the only id that begins so, or the ``last`` to be undone.
 
+    ``entries`` are those of ``changer``.
     Raises :class:`~commonplace.errors.WriteRefusedError` where there is none, or several, and
     where the last may be one that cannot be read.
     """
@@ -47,7 +104,8 @@ def find_receipt(entries: History, id_: str) -> JournalEntry:
         raise WriteRefusedError(
             "there is no change to undo",
             kind="undone",
-            hint="commonplace journal lists all of them",
+            hint=(moved_history(changer.journal.path, changer.workspace) if changer else "")
+            or "commonplace journal lists all of them",
         )
     found = [entry for entry in entries if id_ and entry.receipt.id.startswith(id_)]
     exact = [entry for entry in found if entry.receipt.id == id_]

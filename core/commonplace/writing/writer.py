@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 from commonplace.errors import CallerError, CommonplaceError, MemoryClosedError
 from commonplace.errors import WriteRefusedError as Refused
 from commonplace.files.reading import split_citation
+from commonplace.files.roots import find_roots
 from commonplace.model.receipts import ORIGINS, Receipt, lowest
 from commonplace.text.query import check_numbers, check_optional_texts, check_shares, check_texts
 from commonplace.writing.changing import Changer, ChangeRequest, Proposal
@@ -91,11 +92,11 @@ class Writer:
         check_texts(who=who)
         if allowed not in (True, False, None):
             raise CallerError(f"allowed must be True, False or None, not {allowed!r:.40}")
-        settings = memory.settings
+        settings, search = memory.settings, memory.settings.search
         self.origin: Origin = origin
         self.who = who
         self._settings = settings
-        self._patterns = settings.search.redact.patterns
+        self._patterns = search.redact.patterns
         if origin not in ORIGINS:
             raise CallerError(f"there is no origin {origin!r}", hint=f"it is {', '.join(ORIGINS)}")
         self._previews = False
@@ -104,7 +105,7 @@ class Writer:
         self._places = Places(settings, clock)
         self._changer = Changer(
             settings.workspace,
-            settings.search.notes.rules,
+            lambda: find_roots(settings.workspace, search.extra_paths, search.notes.rules),
             shared_journal(settings.state_dir, settings.workspace),
             veto=memory.host.veto,
             clock=clock,
@@ -227,7 +228,7 @@ class Writer:
             raise CallerError(f"receipt must be a receipt or its id, not {id_!r:.40}")
         check_texts(why=why)
         self._check_allowed()
-        found = find_receipt(self._changer.history(settled=True), id_)
+        found = find_receipt(self._changer.history(settled=True), id_, self._changer)
         if ORIGINS.index(found.receipt.origin) < ORIGINS.index(self.origin):
             raise Refused(
                 f"the change {found.receipt.id} was made on the word of the {found.receipt.origin}",

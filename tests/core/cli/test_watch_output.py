@@ -45,7 +45,7 @@ def test_what_was_done_is_a_line_with_the_paths() -> None:
     )
     screen.event(SyncReport(rebuilt=True, unchanged=3))
     assert screen.lines() == [
-        "1 added, 2 updated, 3 removed  memory/a.md",
+        "1 added, 2 updated, 3 removed  memory/a.md, 5 more",
         "2 texts embedded  /elsewhere/b.md, MEMORY.md, memory/a.md, 2 more",
         "rebuilt  (watch)",
     ]

@@ -52,6 +52,26 @@ def test_a_syntax_error_is_reported_with_line_column_and_hint(
     assert problem.message == "column 20: a comma is missing; add one here"
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{ a: 0,5 }", "a number has a point, no comma: write 0.5"),
+        ("{ a: -12,75, b: 1 }", "a number has a point, no comma: write -12.75"),
+        ("{ a: „/x“ }", "these are typographic quotes; write straight ones"),
+        ("{ a: “/x” }", "these are typographic quotes; write straight ones"),
+        ("{ „a“: 1 }", "these are typographic quotes; write straight ones"),
+    ],
+)
+def test_habits_of_other_languages_are_named(text: str, said: str) -> None:
+    with pytest.raises(UnreadableError, match=said):
+        parse_json5(text)
+
+
+@pytest.mark.parametrize("text", ['{ a: "„x“ 0,5" }', "{ a: [0,5] }", "{ a: 0,\n b: 5 }"])
+def test_what_is_right_is_read(text: str) -> None:
+    assert "a" in parse_json5(text)
+
+
 def test_a_file_that_is_no_object_is_a_fault(
     write: Callable[[str, Any], str], problems: Callable[..., list[ConfigProblem]]
 ) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from commonplace.files.globs import GitIgnored
 from commonplace.files.left_out import holds_notes, left_out
-from commonplace.files.roots import find_roots, is_too_wide
+from commonplace.files.roots import Roots, find_roots, is_too_wide
 from commonplace.files.scan import scan
 from commonplace.model.documents import NOTE_RULES, NoteRules
 from commonplace.model.reports import LeftOut
@@ -67,6 +67,13 @@ def test_links_are_not_followed_out_of_a_folder_taken_as_it_is(
     report = scan(find_roots(str(folder)))
     assert [ref.path for ref in report.documents] == ["a.md"]
     assert report.skipped_symlinks == 2
+    both = Roots(str(folder), [".", "*.md"])
+    assert scan(both).skipped_symlinks == 2
+    (folder / "memory").mkdir()
+    (folder / "memory/link.md").symlink_to(tmp_path / "secret.md")
+    assert scan(find_roots(str(folder), ["."])).skipped_symlinks == 3  # each once
+    (folder / "memory/link.md").unlink()
+    (folder / "memory").rmdir()
     (folder / "memory").symlink_to(tmp_path)
     report = scan(find_roots(str(folder)))
     assert report.documents == ()

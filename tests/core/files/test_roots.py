@@ -37,7 +37,7 @@ def test_roots_are_stored_relative_to_the_workspace(
     monkeypatch.setenv("HOME", "/home/user")
     (extra,) = Roots("/a/ws", [configured]).extra
     assert extra.stored == stored
-    assert not extra.own
+    assert extra.own == (not stored)  # the workspace is its own, whatever names it
 
 
 def test_the_workspaces_own_roots_come_first() -> None:

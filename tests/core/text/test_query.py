@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commonplace.model.search import Where
+from commonplace.model.search import QueryNote, Where
 from commonplace.text.languages import may_name_days
 from commonplace.text.query import ParsedQuery, parse_query
 
@@ -40,7 +40,7 @@ def _query(text: str, *words: str) -> ParsedQuery:
         'say "hi"there',
         '"unbalanced',
         'an empty "" quote',
-        "foo AND (bar NOT baz*) NEAR ^qux",
+        "foo (bar baz*) NEAR ^qux",
         "either or",
         "OR",
         "Portland OR",
@@ -113,6 +113,56 @@ def test_a_note_says_what_an_option_of_a_command_leaves_out() -> None:
 @pytest.mark.parametrize("text", ["PAY-1432", "java -Xmx4g", "v2.31.4", "ORA-00942", "a-b-c"])
 def test_what_has_hyphens_or_dots_names_no_day(text: str) -> None:
     assert not may_name_days(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Krone NOT Zahnarzt", "NOT is a word here: -Zahnarzt leaves out what has that word"),
+        ("tea AND coffee", "AND is a word here"),
+        ("title:Siebert Rechnung", "title: is no filter, and was searched for as a word: the"),
+        ("Rechnung nach:2026-11", "nach: is no filter, and was searched for as a word: use after:"),
+        ("Titel:Siebert", "Titel: is no filter"),
+        ("file:siebert.md", "file: is no filter, and was searched for as a word: use path:"),
+    ],
+)
+def test_what_other_searches_know_is_said_to_be_words_here(text: str, said: str) -> None:
+    (note,) = parse_query(text).notes
+    assert note.startswith(said)
+    assert isinstance(note, QueryNote)
+
+
+def test_the_words_beside_them_are_searched_for() -> None:
+    text = "foo AND (bar NOT baz*) NEAR ^qux"
+    parsed = parse_query(text)
+    assert parsed._replace(notes=()) == _query(text, text)
+    assert len(parsed.notes) == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "do not and AND",
+        "NOT",
+        "tea and coffee, not milk",
+        "DO NOT AND DO",
+        "https://a.example title: x",
+        "file://x",
+        "std::name::x",
+        'say "NOT now"',
+        "foo:bar",
+        "name",
+    ],
+)
+def test_what_only_looks_like_it_is_not(text: str) -> None:
+    assert parse_query(text).notes == ()
+
+
+@pytest.mark.parametrize("empty", ["after:2026-11-01 before:2026-10-01", "before:2025 after:2026"])
+def test_a_span_without_a_day_is_said_to_be_one(empty: str) -> None:
+    (note,) = parse_query(f"tea {empty}").notes
+    assert "leave no day between them" in note
+    assert parse_query("tea after:2026-10-01 before:2026-10-01").notes == ()
 
 
 def test_a_number_after_a_minus_is_searched_for_and_a_note_says_so() -> None:

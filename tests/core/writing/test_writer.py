@@ -297,6 +297,26 @@ def test_what_memory_has_is_refused_and_what_is_much_like_it_named(
     assert writer.remember("Staging listens on port 8080", kind="entry").id
 
 
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("Steuerberaterin: Mag. Hof (seit Jänner 2026)", "Steuerberaterin: Dr. Oz (seit Mai 2026)"),
+        ("Tax adviser: Mr. Hofer (since May)", "Tax adviser: Ms. Ozdemir since June"),
+        ("Miete der Wohnung: 900 €", "Miete der Wohnung: 950 € seit Mai"),
+        ("Alquiler del piso: 900 €", "Alquiler del piso: 950 € (desde mayo)"),
+    ],
+)
+def test_what_holds_since_some_time_names_the_entry_with_another_value(
+    older: str, newer: str, writer: Writer, workspace: Path
+) -> None:
+    put(workspace, "MEMORY.md", f"- {older}\n")
+    (note,) = writer.remember(newer, kind="entry").notes
+    assert note == f"much like MEMORY.md#L1: - {older}"
+    assert writer.remember("Weight of the cat: 4 kg", kind="entry").notes == ()
+    assert writer.remember("Weight of the cat: 5 kg since May", kind="entry").notes != ()
+    assert writer.remember("Rent of the boat: 5 EUR since May", kind="entry").notes == ()
+
+
 def test_undo_goes_back_change_by_change(writer: Writer, workspace: Path) -> None:
     for text in ("one", "two", "three"):
         writer.remember(text)

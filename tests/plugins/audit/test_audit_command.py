@@ -135,3 +135,30 @@ def test_wrong_arguments_are_explained(
     assert main(["audit", *arguments]) == 2
     output = capsys.readouterr()
     assert "no such kind" in output.err or "exclude each other" in output.out
+
+
+def test_all_notes_of_the_workspace_are_audited_where_it_is_an_extra_path(
+    notes: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (notes / "kunden").mkdir()
+    (notes / "kunden/siebert.md").write_text("# Siebert\n\nSee [[nowhere at all]].\n")
+    (notes / "commonplace.json5").write_text('{ memory: { search: { extraPaths: ["."] } } }')
+    assert main(["audit", "--only", "broken-link", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [one["citation"] for one in found["findings"]] == [
+        "MEMORY.md#L3",
+        "kunden/siebert.md#L3",
+    ]
+    assert (found["notes"], found["others"]) == (3, 0)
+
+
+def test_notes_that_are_not_audited_are_counted(
+    notes: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (notes / "docs").mkdir()
+    (notes / "docs/guide.md").write_text("# Guide\n\nSee [[nowhere at all]].\n")
+    (notes / "commonplace.json5").write_text('{ memory: { search: { extraPaths: ["docs"] } } }')
+    assert main(["audit", "--only", "broken-link"]) == 0
+    shown = capsys.readouterr()
+    assert "1 finding in 2 notes" in shown.out
+    assert "note: 1 note of extra paths not audited, as others may have written them" in shown.err

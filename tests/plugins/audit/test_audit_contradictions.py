@@ -41,6 +41,10 @@ CONTRADICT = [
     ),
     ("The monthly rent is 900 euros", "The monthly rent is 950 euros since last month"),
     ("The deploy branch is develop", "The deploy branch is now trunk"),
+    ("Stundensatz für Lektorat: 78 € (seit Oktober 2026)", "Stundensatz für Lektorat: 85 €"),
+    ("Stundensatz für Lektorat: 78 €", "Stundensatz für Lektorat: 85 € seit Oktober"),
+    ("Tarifa por hora: 78 € (desde octubre)", "Tarifa por hora: 85 € (desde mayo)"),
+    ("Le tarif horaire : 78 € depuis mai", "Le tarif horaire : 85 € (depuis juin)"),
     ("The updated port of staging is 8444", "The updated port of staging is now 8450"),
 ]
 AGREE = [
@@ -49,6 +53,7 @@ AGREE = [
     ("Invoice 1001 was paid", "Invoice 1002 was paid"),
     ("Lunch was 12 euros", "Lunch was 14 euros"),
     ("Weight: 81.2", "Weight: 80.9"),
+    ("Preis der Karten: 9 € ab 10 Stück", "Preis der Karten: 9 € seit Mai"),
     ("The mood is Fine", "The mood is Low"),
     ("Attendees: Ann, Tom", "Attendees: Ann, Mia"),
     ("Met Ann at 9:30 in the cafe", "Met Ann at 10:30 in the cafe"),

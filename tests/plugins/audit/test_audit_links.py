@@ -8,6 +8,7 @@ import pytest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from commonplace_audit.auditing import Audit
 
@@ -37,6 +38,17 @@ def test_a_wiki_link_with_a_folder_is_compared_with_the_names_of_files(
     assert len(found) == 1
     assert (f"+See {meant}.\n" in found[0].diff) == bool(meant)
     assert found[0].hint.startswith("perhaps" if meant else "correct")
+
+
+def test_a_link_out_of_the_workspace_is_looked_up_and_named_as_information(
+    audited: Callable[..., Audit], workspace: Path
+) -> None:
+    workspace.mkdir()
+    (workspace.parent / "beside.md").write_text("# Beside\n")
+    text = "See [a](../beside.md), [b](../haus/x.md).\n"
+    (finding,) = audited({"MEMORY.md": text}, "broken-link").findings
+    assert (finding.severity, finding.citation) == ("info", "MEMORY.md#L1")
+    assert "'../haus/x.md', outside the workspace" in finding.text
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ def test_offers_both_chunkers() -> None:
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("markdown", "markdown-3(size=800,overlap=100)"),
+        ("markdown", "markdown-4(size=800,overlap=100)"),
         ("lines", "lines-2(size=800,overlap=100)"),
     ],
 )

@@ -101,9 +101,33 @@ def test_a_very_long_heading_is_shortened_in_the_path(document: Make) -> None:
     assert heading == ("long " * 40).rstrip()
 
 
-def test_front_matter_is_a_chunk_of_its_own_before_a_heading(document: Make) -> None:
-    text = "---\ntitle: x\n# y: z\n---\n\n# A\na\n"
-    assert lines_of(document, text, size=800) == [(1, 4), (6, 7)]
+def test_front_matter_goes_with_the_first_section(document: Make) -> None:
+    text = "---\ntitle: x\n# y: z\n---\n\n# A\na\n# B\nb\n"
+    assert lines_of(document, text, size=800) == [(1, 7), (8, 9)]
+    assert headings_of(document, text, size=800) == [("A",), ("B",)]
+
+
+def test_front_matter_does_not_part_a_heading_from_the_next(document: Make) -> None:
+    front = "---\n" + "key: a long value of it\n" * 4 + "---\n"
+    text = front + "\n# A\n\n## B\nb\n"
+    assert lines_of(document, text, size=200) == [(1, 11)]
+
+
+def test_front_matter_without_a_heading_below_it_goes_with_the_first_text(document: Make) -> None:
+    front = "---\n" + "key: value\n" * 3 + "---\n"
+    assert lines_of(document, front + "one line of a text\n" * 4, size=80)[0] == (1, 7)
+
+
+def test_front_matter_longer_than_a_chunk_leaves_the_heading_with_its_text(document: Make) -> None:
+    text = "---\n" + "key: value\n" * 9 + "---\n# A\na text\n"
+    chunks = lines_of(document, text, size=60)
+    assert chunks[-1][1] == 13
+    assert chunks[-1][0] <= 12
+    assert all(start <= end for start, end in chunks)
+
+
+def test_front_matter_alone_is_a_chunk(document: Make) -> None:
+    assert lines_of(document, "---\ntitle: x\n---\n", size=800) == [(1, 3)]
 
 
 # --- cuts ---------------------------------------------------------------------------------------

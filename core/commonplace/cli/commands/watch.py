@@ -13,6 +13,7 @@ from commonplace.cli.context import UsageError
 from commonplace.cli.parser import INTERRUPTED, flag
 from commonplace.cli.streams import one_line
 from commonplace.errors import CallerError, IndexBusyError, counted, reason_of
+from commonplace.files.roots import ENDINGS
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -216,8 +217,10 @@ class SyncPrinter:
         moment = time.strftime("%H:%M:%S", time.localtime(event.at))
         files = _leaves(event.paths)
         paths = [one_line(self._shown(path)) for path in files[:_PATHS]]
-        if len(files) > _PATHS:
-            paths.append(f"{len(files) - _PATHS} more")
+        # A change that came during the sync is in it, and not yet among the paths.
+        changed = _changed(event.report) if all(map(_is_note, files)) else 0
+        if (more := max(len(files), changed) - len(paths)) > 0 and paths:
+            paths.append(f"{more} more")
         where = ", ".join(paths) or f"({', '.join(event.reasons)})"
         style = self._context.style
         self._context.line(f"{style.faint(moment)}  {words}  {style.path(where)}")
@@ -228,6 +231,14 @@ class SyncPrinter:
             if path.startswith(folder):
                 return path[len(folder) :].replace(os.sep, "/")
         return path
+
+
+def _changed(report: SyncReport | None) -> int:
+    return report.added + report.updated + report.removed if report is not None else 0
+
+
+def _is_note(path: str) -> bool:
+    return path.endswith(ENDINGS)
 
 
 def _leaves(paths: tuple[str, ...]) -> list[str]:

@@ -241,13 +241,16 @@ class JournalCommand:
 
     def run(self, args: Namespace, context: Context) -> int:
         """Print the receipts."""
-        from commonplace.writing.journal import damage_of
+        from commonplace.writing.journal import damage_of, journal_path
+        from commonplace.writing.undoing import moved_history
 
         with context.open_memory() as memory:
             found = memory.writer(who="commonplace journal").journal(
                 path=args.path, limit=args.limit
             )
-            damage = damage_of(memory.settings.state_dir, memory.settings.workspace)
+            where = memory.settings.state_dir, memory.settings.workspace
+            damage = damage_of(*where)
+            moved = "" if found else moved_history(journal_path(*where), where[1])
         if damage:
             context.note(damage)
         if context.json:
@@ -273,4 +276,5 @@ class JournalCommand:
         if not found:
             which = "a note" if args.path is None else one_line(args.path)
             context.note(f"no change of {which} is recorded yet")
+            context.notes(filter(None, [moved]))
         return 0

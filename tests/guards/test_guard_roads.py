@@ -17,8 +17,9 @@ import pytest
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("core", "backends", "providers", "plugins")
 
-# Stems of words in Latin letters have a room of their own, which both enter.
-SEARCH_FILES = 33
+# Stems of words in Latin letters have a room of their own, which both enter, and items of a list
+# are read where lines of notes are.
+SEARCH_FILES = 34
 SEARCH_FRAMES = 12
 SYNC_FILES = 39
 

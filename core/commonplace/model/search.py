@@ -81,7 +81,7 @@ class KeywordQuery(NamedTuple):
     coming: tuple[str, ...] = ()
     """Tokens of what may name days that are yet to come."""
     timed: frozenset[str] = frozenset()
-    """Tokens of ``should`` that name a time, "October", "now": it is no word of the topic."""
+    """Tokens that name a time, "October", "now": none is a word of the topic."""
     answer: str = ""
     """The kind of answer that the words ask for, as ``answer_asked`` names it; ``""``: any."""
     instead: frozenset[str] = frozenset()

@@ -53,7 +53,7 @@ def with_compounds(
     def tokens_beginning(text: str) -> Mapping[str, int]:
         return look_up(text, _MOST_FOUND)
 
-    keyword, stems = query.keyword, stems_of(analyser, parts)
+    keyword, stems = query.keyword, stems_of(analyser.spans, parts)
     try:
         compounds = {
             token: None
@@ -103,6 +103,6 @@ def ends_of(words: Iterable[str], analyser: Analyser) -> list[str]:
 
     A word of four letters keeps an ending that a longer one loses.
     """
-    stems = stems_of(analyser, [_ANY_FIRST + word for word in words])
+    stems = stems_of(analyser.spans, [_ANY_FIRST + word for word in words])
     ends = [stem.removeprefix(_ANY_FIRST) for stem in stems.values()]
     return [end for end in ends if len(end) >= _LEAST_LETTERS - 1]

@@ -102,7 +102,7 @@ class UnknownWords:
     ) -> None:
         self._query, self._lacking, self._query_texts = query, lacking, texts
         self._analyser, self._ask = analyser, ask
-        self._stems = partial(stems_of, analyser)
+        self._stems = partial(stems_of, analyser.spans)
 
     def ask_with_parts(self, arms: tuple[Arm, ...], limit: int) -> Asked:
         """Ask for up to ``limit`` hits once more, with the parts of the words that notes have.

@@ -13,9 +13,7 @@ from commonplace.text.languages import english_levels, english_words
 from commonplace.text.questions import STOP_WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from commonplace.text.analyse import Analyser
+    from collections.abc import Callable, Iterable, Iterator
 
 _SHORT = 5
 """Words of so many letters or fewer are one letter from many others."""
@@ -29,10 +27,12 @@ _LEAST_FIRST, _LEAST_LAST, _LEAST_BEGINNING = 4, 3, 5
 """How many letters its parts have, and a beginning without the rest."""
 
 
-def stems_of(analyser: Analyser, words: Iterable[str]) -> dict[str, str]:
-    """The token of each of ``words``, which are letters alone."""
+def stems_of(
+    spans: Callable[[str], Iterable[tuple[int, int, tuple[str, ...]]]], words: Iterable[str]
+) -> dict[str, str]:
+    """The token of each of ``words``, letters alone, by the ``spans`` of an analyser."""
     text = " ".join(words)
-    return {text[start:end]: terms[0] for start, end, terms in analyser.spans(text)}
+    return {text[start:end]: terms[0] for start, end, terms in spans(text)}
 
 
 def one_letter_off(word: str) -> Iterator[str]:

@@ -24,7 +24,7 @@ from commonplace.text.languages import (
 )
 from commonplace.text.query import MOST_PHRASES
 from commonplace.text.questions import answer_asked, stop_words_of, tokens_beside
-from commonplace.text.stems import backwards, latin_stem
+from commonplace.text.stems import backwards, is_of_english, latin_stem
 from commonplace.text.tokens import (
     MAX_TOKEN,
     cut,
@@ -79,8 +79,9 @@ class StandardAnalyser:
         """The terms of a chunk of ``text`` under ``heading`` in a document called ``title``."""
         from commonplace.model.chunks import Terms
 
-        body, extra = self._columns(text)
-        head, beside = self._columns("\n".join((*heading, title)))
+        may_join = not is_of_english(text)
+        body, extra = self._columns(text, may_join=may_join)
+        head, beside = self._columns("\n".join((*heading, title)), may_join=may_join)
         return Terms(body, head, f"{extra} {beside}" if extra and beside else extra or beside)
 
     def query(self, parsed: ParsedQuery) -> KeywordQuery:
@@ -113,7 +114,7 @@ class StandardAnalyser:
             neighbours=tuple(reading.pairs),
             beside=beside,
             selective=tuple(selective),
-            timed=present.intersection(should),
+            timed=present.intersection(should) or present,
             answer=answer_asked(" ".join(typed)),
         )
 
@@ -172,12 +173,11 @@ class StandardAnalyser:
         for at, group in find_groups(text):
             yield from pieces(group, at, stem)
 
-    def _columns(self, text: str) -> tuple[str, str]:
+    def _columns(self, text: str, *, may_join: bool) -> tuple[str, str]:
         columns = list(map(self._group_columns.__getitem__, groups(text)))
-        return (
-            " ".join([body for body, _ in columns if body]),
-            " ".join([extra for _, extra in columns if extra]),
-        )
+        extra = [extra for _, extra, _ in columns if extra]
+        extra += [turned for *_, turned in columns if turned] if may_join else ()
+        return " ".join([body for body, *_ in columns if body]), " ".join(extra)
 
 
 class _Reading:
@@ -374,16 +374,15 @@ class _GroupTerms(dict[str, "_TermsAt"]):
         return found
 
 
-class _GroupColumns(dict[str, tuple[str, str]]):
-    """Body and extra terms of groups already met."""
+class _GroupColumns(dict[str, tuple[str, str, str]]):
+    """Body and extra terms of groups already met, and what finds compounds by how they end."""
 
     def __init__(self, stems: _Stems) -> None:
         super().__init__()
         self._stem = stems.__getitem__
 
-    def __missing__(self, group: str) -> tuple[str, str]:
-        body: list[str] = []
-        extra: list[str] = []
+    def __missing__(self, group: str) -> tuple[str, str, str]:
+        body, extra, compounds = list[str](), list[str](), list[str]()
         for start, piece, is_run in cut(group):
             if is_run:
                 pairs, letters = run_tokens(piece)
@@ -393,8 +392,8 @@ class _GroupColumns(dict[str, tuple[str, str]]):
                 for _, _, token, _, beside in word_pieces(piece, start, self._stem):
                     if token:
                         body.append(token)
-                        extra += backwards(token) if len(beside) < _FEW else ()
+                        compounds += backwards(token) if len(beside) < _FEW else ()
                     extra += beside
-        columns = " ".join(body), " ".join(extra)
+        columns = " ".join(body), " ".join(extra), " ".join(compounds)
         _remember(self, group, columns)
         return columns

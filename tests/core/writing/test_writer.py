@@ -297,6 +297,34 @@ def test_what_memory_has_is_refused_and_what_is_much_like_it_named(
     assert writer.remember("Staging listens on port 8080", kind="entry").id
 
 
+def test_folders_that_a_change_made_are_gone_with_it(writer: Writer, workspace: Path) -> None:
+    put(workspace, "main.py", "no note")
+    first, log = writer.change("memory/a/b.md", lambda _: b"x", why="new"), writer.remember("one")
+    writer.undo(first)
+    assert not (workspace / "memory" / "a").exists()
+    undo = writer.undo(log)
+    assert not (workspace / "memory").exists()
+    writer.undo(undo)
+    assert bytes_of(workspace) == b"# 2026-11-22\n\n- one\n"
+    put(workspace, "memory/mine.txt", "stays")
+    writer.undo("last")
+    assert {*files(workspace)} == {"memory/mine.txt", "main.py"}
+
+
+@pytest.mark.parametrize("beside", ["memory/x.txt", ""])
+def test_a_folder_that_was_there_or_is_all_there_is_stays(
+    beside: str, writer: Writer, workspace: Path
+) -> None:
+    if beside:
+        put(workspace, beside, "x")
+        put(workspace, "main.py", "no note")
+    receipt = writer.change("memory/a.md", lambda _: b"x", why="new")
+    if beside:
+        (workspace / beside).unlink()
+    writer.undo(receipt)
+    assert [*(workspace / "memory").iterdir()] == []
+
+
 def test_undo_goes_back_change_by_change(writer: Writer, workspace: Path) -> None:
     for text in ("one", "two", "three"):
         writer.remember(text)

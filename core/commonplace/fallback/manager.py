@@ -135,7 +135,12 @@ class FallbackMemoryManager:
             f"the index of {backend.id} was not updated: {reason_of(error)}"
             for backend, error in failures
         )
-        return report.replace(notices=(*report.notices, *words))
+        return report.replace(
+            notices=(*report.notices, *words),
+            failed_backends=tuple(
+                backend.id for backend, error in failures if isinstance(error, UnavailableError)
+            ),
+        )
 
     def pending(self) -> SyncReport:
         """What maintaining the active backend would find to do."""

@@ -63,7 +63,7 @@ class SearchCommand:
         argument(parser, "--min-score", "X", about, type=unit_interval)
         about = "key of the chat that searches; a group or channel sees no private notes"
         argument(parser, "--session-key", "KEY", about, default="")
-        about = "answer within so many seconds (default: 30, apart from building a first index)"
+        about = "answer within so many seconds, a first index included (default: 30 apart from it)"
         argument(parser, "--timeout", "SECONDS", about, type=positive_seconds)
         flag(parser, "--wait", "first index and embed everything that changed")
         flag(parser, "--explain", "show how each score was computed")

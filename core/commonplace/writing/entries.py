@@ -77,6 +77,8 @@ def added(lines: Sequence[str], entry: Entry, *, heading: str, title: str, end: 
         lines = [f"# {title}{end}", end]
     if not heading:
         return _joined(lines, len(lines), block, end)
+    if (marked := _HEADING.match(heading)) is not None:  # a heading as it stands in a note
+        heading = marked[2]
     wanted = _plain(heading)
     found = [one for one in _headings(lines) if _plain(one[2]) == wanted]
     if not found:

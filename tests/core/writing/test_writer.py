@@ -91,7 +91,7 @@ def test_an_entry_is_added_to_the_curated_memory(writer: Writer, workspace: Path
         b"# Us\n\n## Home\n\n- a mat\n- a key <!-- importance: 0.8 -->\n\n## Work\n\n- a desk\n"
     )
     assert receipt.citation == "MEMORY.md#L6"
-    writer.remember("a bike", kind="entry", heading="Garage")
+    writer.remember("a bike", kind="entry", heading="# Garage")
     assert bytes_of(workspace, "MEMORY.md").endswith(b"- a desk\n\n## Garage\n\n- a bike\n")
 
 

@@ -12,7 +12,7 @@ from commonplace.cli.parser import (
     positive_seconds,
     unit_interval,
 )
-from commonplace.cli.streams import one_line, printable
+from commonplace.cli.streams import one_line, printable, typed
 from commonplace.model.search import MOST_RESULTS, messages_of
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class SearchCommand:
 
     def run(self, args: Namespace, context: Context) -> int:
         """Search, and print the results."""
-        query: str = args.query if args.query is not None else " ".join(args.words)
+        query = typed(args.query if args.query is not None else " ".join(args.words))
         if not query.strip():
             raise UsageError("the query is empty", hint=self.examples[0])
         with context.open_memory() as memory:

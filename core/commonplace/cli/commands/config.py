@@ -259,13 +259,14 @@ def _accesses(host: PluginHost, settings: Settings, env: Mapping[str, str]) -> I
 
     Those that the settings name; with ``auto`` those that a key or an address was found for.
     """
+    from commonplace.cli.checks import providers_of
     from commonplace.config.reports import Explained
     from commonplace.embedding.access import access_of
     from commonplace.errors import UnavailableError
 
     search = settings.search
     named = (search.provider, search.fallback)
-    for id_ in _providers(host, settings):
+    for id_ in providers_of(host, settings):
         try:
             registration = host.provider(id_)
             primary = id_ != search.fallback and search.provider in (id_, "auto")
@@ -279,40 +280,6 @@ def _accesses(host: PluginHost, settings: Settings, env: Mapping[str, str]) -> I
             for key, value, origin, about in _access(access):
                 where = f"models.providers.{id_}.{key}"
                 yield Explained(key=where, value=value, origin=origin, about=about)
-
-
-def _providers(host: PluginHost, settings: Settings) -> list[str]:
-    """The ids of the providers that the settings name; with ``auto`` all others, too."""
-    from commonplace.config.search import PROVIDERS
-
-    search = settings.search
-    ids = dict.fromkeys((search.provider, search.fallback))
-    named = [id_ for id_ in ids if id_ not in PROVIDERS]
-    others = host.ids("provider") if search.provider == "auto" else ()
-    return [*named, *(id_ for id_ in others if id_ not in named)]
-
-
-def _unset(host: PluginHost, settings: Settings, env: Mapping[str, str]) -> Iterator[str]:
-    """What the providers in question lack here, such as variables that are not set, once each.
-
-    That is no problem of the configuration: it may be set where that is used.
-    """
-    from commonplace.embedding.access import access_of
-    from commonplace.errors import UnavailableError, reason_of
-
-    named: set[str] = set()
-    for id_ in _providers(host, settings):
-        try:
-            registration = host.provider(id_)
-        except UnavailableError:  # which is reported already
-            continue
-        try:
-            primary = id_ != settings.search.fallback and settings.search.provider in (id_, "auto")
-            access_of(settings, env, registration, primary=primary)
-        except UnavailableError as error:
-            if str(error) not in named:
-                yield f"{id_} cannot be used here: {reason_of(error)}"
-            named.add(str(error))
 
 
 def _access(access: Access) -> Iterator[tuple[str, object, str, str]]:
@@ -345,7 +312,7 @@ def _matching(settings: tuple[Explained, ...], key: str) -> tuple[Explained, ...
 
 
 def _check(context: Context) -> int:
-    from commonplace.cli.checks import unread_by
+    from commonplace.cli.checks import lacking, unread_by
     from commonplace.config.reports import check
     from commonplace.config.resolve import resolve
 
@@ -357,8 +324,8 @@ def _check(context: Context) -> int:
         needed=False,
     )
     settings = resolve(**context.arguments(), needed=False).settings
-    lacking = _unset(host, settings, context.env) if settings is not None else ()
-    report = report.evolve(warnings=(*report.warnings, *host.switch_notices(), *lacking))
+    unset = lacking(host, settings, context.env) if settings is not None else ()
+    report = report.evolve(warnings=(*report.warnings, *host.switch_notices(), *unset))
     code = NOT_VALID if report.problems else DONE
     if context.json:
         from commonplace.cli.jsonify import plain

@@ -6,8 +6,11 @@ import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from functools import partial, wraps
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
+from inspect import signature
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Concatenate, NoReturn, ParamSpec, Self, TypeVar
 
+from commonplace.errors import DeadlineExceededError
 from commonplace.memory import Memory
 
 if TYPE_CHECKING:
@@ -58,11 +61,55 @@ def _in_thread(
     return call
 
 
+def _in_time(
+    method: Callable[Concatenate[Memory, P], R],
+) -> Callable[Concatenate[AsyncMemory, P], Coroutine[Any, Any, R]]:
+    """As :func:`_in_thread` for a ``method`` whose ``timeout`` counts the wait for a thread."""
+    without_limit = _in_thread(method)
+
+    @wraps(method)
+    async def call(self: AsyncMemory, /, *args: P.args, **named: P.kwargs) -> R:
+        timeout = named.get("timeout")
+        if not isinstance(timeout, int | float) or isinstance(timeout, bool) or not timeout > 0:
+            return await without_limit(self, *args, **named)  # which names a wrong one
+        end = monotonic() + timeout
+
+        def work() -> R:
+            left = end - monotonic()
+            if left <= 0:
+                raise _no_thread(timeout)
+            named["timeout"] = left
+            return method(self.memory, *args, **named)
+
+        running = _submitted(self._threads, work)
+        waiting = asyncio.wrap_future(running)
+        try:
+            done, _ = await asyncio.wait([waiting], timeout=timeout)
+        except asyncio.CancelledError:
+            waiting.cancel()
+            raise
+        if not done and running.cancel():  # one that has a thread ends by its own limit
+            raise _no_thread(timeout)
+        return await waiting
+
+    return call
+
+
+def _no_thread(timeout: float) -> DeadlineExceededError:
+    return DeadlineExceededError(
+        f"no thread was free within {timeout:g} s: {_AT_ONCE} calls of this memory were running",
+        hint="ask less at once, or allow more time",
+    )
+
+
 def _opening(method: Callable[P, Memory]) -> Callable[P, _Opening]:
     @wraps(method)
     def call(*args: P.args, **named: P.kwargs) -> _Opening:
         return _Opening(partial(method, *args, **named))
 
+    call.__doc__ = f"{method.__doc__}\n        Use it by ``async with``, or ``await`` it.\n        "
+    asynchronous = signature(method).replace(return_annotation="Awaitable[AsyncMemory]")
+    vars(call)["__signature__"] = asynchronous
     return call
 
 
@@ -71,11 +118,12 @@ class AsyncMemory:
 
     Open it by ``async with AsyncMemory.open(...) as memory``, which closes it at the end, or by
     ``memory = await AsyncMemory.open(...)``; opening that is cancelled leaves no memory open. Up to
-    32 calls run at once, in threads of this memory, never in those of the loop. One that is
-    cancelled is not waited for, and may go on. ``progress`` and ``on_sync`` callbacks run on the
-    thread of the sync, perhaps for several callers; what a ``progress`` raises is raised where it
-    was given. The methods of a :class:`~commonplace.Writer` and of ``plugin_tools`` wait for the
-    disk and for plugins: call them by ``asyncio.to_thread``.
+    32 calls run at once, in threads of this memory, never in those of the loop; the ``timeout`` of
+    a search counts its wait for one. A call that is cancelled is not waited for, and may go on.
+    ``progress`` and ``on_sync`` callbacks run on the thread of the sync, perhaps for several
+    callers; what a ``progress`` raises is raised where it was given. The methods of a
+    :class:`~commonplace.Writer` and of ``plugin_tools`` wait for the disk and for plugins: call
+    them by ``asyncio.to_thread``.
     """
 
     def __init__(self, memory: Memory) -> None:
@@ -94,7 +142,7 @@ class AsyncMemory:
     watch = _in_thread(Memory.watch)
     session_started = _in_thread(Memory.session_started)
     compacted = _in_thread(Memory.compacted)
-    search = _in_thread(Memory.search)
+    search = _in_time(Memory.search)
     get = _in_thread(Memory.get)
     recall = _in_thread(Memory.recall)
     writer = _in_thread(Memory.writer)
@@ -134,6 +182,12 @@ class _Opening:
 
     def __await__(self) -> Generator[Any, None, AsyncMemory]:
         return self._open().__await__()
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise AttributeError(
+            f"{name}: this memory is not open yet: use `async with AsyncMemory.open(...) as "
+            "memory`, or `memory = await AsyncMemory.open(...)`"
+        )
 
     async def __aenter__(self) -> AsyncMemory:
         return await self

@@ -30,7 +30,7 @@ for any of these.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -42,12 +42,22 @@ class CommonplaceError(Exception):
     """Root of all errors that commonplace raises on purpose.
 
     ``str(error)`` is one line for a person: what is wrong. ``hint`` is one line on how to put it
-    right, or ``""`` where there is nothing to be done.
+    right, or ``""`` where there is nothing to be done. An error of any class below can be copied
+    and pickled, whatever its ``__init__`` takes: a pool of processes hands it over as it is.
     """
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message)
         self.hint = hint
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # By default a copy is made by ``type(self)(*self.args)``, which only suits some classes.
+        return _remade, (type(self), self.args), self.__dict__.copy()
+
+
+def _remade(made: type[CommonplaceError], args: tuple[object, ...]) -> CommonplaceError:
+    """An error of class ``made`` with ``args``, without its ``__init__``."""
+    return made.__new__(made, *args)
 
 
 def reason_of(error: CommonplaceError) -> str:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from commonplace.plugin import (
     NamedTuple,
     NoteLine,
+    WriteRefusedError,
     own_words,
     plain_line,
     prose_lines,
@@ -209,23 +210,30 @@ def _day(line: NoteLine) -> str:
     return line.day or (found[0] if found else "")
 
 
-def _superseded(note: AuditedNote, number: int, since: str, newest: NoteLine) -> NoteEdit:
+def _superseded(note: AuditedNote, number: int, since: str, newest: NoteLine) -> NoteEdit | None:
     """The change that strikes a line out, with the newest one and its source below it."""
     new = f"{newest.text} (Source: {newest.citation})"
-    return NoteEdit(note.path, number, number, "".join(_struck(note, number, since, new)))
+    struck = _struck(note, number, since, new)
+    return NoteEdit(note.path, number, number, "".join(struck)) if struck else None
 
 
-def _marked(note: AuditedNote, number: int, since: str, where: str) -> NoteEdit:
+def _marked(note: AuditedNote, number: int, since: str, where: str) -> NoteEdit | None:
     """The change that strikes a line out, with where it was superseded."""
-    struck, *_ = _struck(note, number, since, f"see {where}")
-    return NoteEdit(note.path, number, number, struck)
+    struck = _struck(note, number, since, f"see {where}")
+    return NoteEdit(note.path, number, number, struck[0]) if struck else None
 
 
 def _struck(note: AuditedNote, number: int, since: str, new: str) -> list[str]:
-    """A line struck out as superseded ``since`` a day, and ``new`` below it."""
+    """A line struck out as superseded ``since`` a day, and ``new`` below it.
+
+    No lines where that would break the Markdown of the note.
+    """
     lines = split_lines(note.text)
     end = "\r\n" if lines[number - 1].endswith("\r\n") else "\n"
-    changed = superseded(lines, number - 1, number, new, day=since, end=end)
+    try:
+        changed = superseded(lines, number - 1, number, new, day=since, end=end)
+    except WriteRefusedError:
+        return []
     return changed[number - 1 : len(changed) - len(lines[number:])]
 
 

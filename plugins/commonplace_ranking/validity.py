@@ -76,8 +76,8 @@ _NEAR = 5
 _EMPHASIS = " \t*_`\"'[](){}"
 _STRUCK = r"~~(?=\S)(?:(?!~~).)+~~"
 _PARTS = r"(?<=\w)[.;|]\s+|(?<=\w)\s+[|·]\s+"
-_LISTED = r"[ \t>]*+(?:[-*+]|\d{1,9}[.)])?[ \t]*+(?:\[[ xX]\][ \t]*+)?"
-_STRUCK_LINE = rf"{_LISTED}(?:{_STRUCK}[ \t.,;]*)+(?:\(.*\)[ \t.]*)?(?:<!--.*)?\r?\Z"
+_LISTED = r"[ \t>|]*+(?:[-*+]|\d{1,9}[.)])?[ \t]*+(?:\[[ xX]\][ \t]*+)?"
+_STRUCK_LINE = rf"{_LISTED}(?:{_STRUCK}[ \t.,;|]*)+(?:\(.*\)[ \t.|]*)?(?:<!--.*)?\r?\Z"
 _SAME = 40
 """Characters by which the successor that a struck line names is known again."""
 

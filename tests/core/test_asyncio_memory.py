@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar
@@ -13,11 +14,13 @@ import pytest
 from commonplace import (
     AsyncMemory,
     CallerError,
+    DeadlineExceededError,
     FlushSession,
     Memory,
     MemoryClosedError,
     MemoryFiles,
     MemoryTools,
+    aio,
 )
 
 if TYPE_CHECKING:
@@ -170,3 +173,57 @@ def test_tools_answer_in_a_thread(given: dict[str, Any]) -> None:
             return (await asyncio.to_thread(call, "memory_search", {"query": "ant"})).text
 
     assert "An ant." in asyncio.run(answered())
+
+
+def test_the_timeout_of_a_search_counts_its_wait_for_a_thread(
+    given: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, go_on = threading.Semaphore(0), threading.Event()
+
+    def searching(_: Memory, query: str, *, timeout: float | None = None) -> float | None:
+        del query
+        begun.release()
+        assert go_on.wait(PATIENCE)
+        return timeout
+
+    monkeypatch.setattr(aio, "_AT_ONCE", 2)
+    monkeypatch.setattr(AsyncMemory, "search", aio._in_time(searching))
+
+    async def run() -> None:
+        async with AsyncMemory.open(**given) as memory:
+            first = [asyncio.ensure_future(memory.search("ant")) for _ in range(2)]
+            await asyncio.sleep(0)  # they take both threads
+            with pytest.raises(DeadlineExceededError, match=r"no thread was free within 0\.01 s"):
+                await memory.search("ant", timeout=0.01)
+            cancelled = asyncio.ensure_future(memory.search("ant", timeout=PATIENCE))
+            await asyncio.sleep(0)
+            cancelled.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await cancelled
+            later = asyncio.ensure_future(memory.search("ant", timeout=PATIENCE))
+            await asyncio.sleep(0)
+            go_on.set()
+            assert await asyncio.gather(*first) == [None, None]
+            left: Any = await later
+            assert 0 < left < PATIENCE
+        assert [begun.acquire(blocking=False) for _ in range(4)] == [True, True, True, False]
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("wrong", [0, -1, True, "1", float("nan")])
+def test_a_timeout_that_is_none_is_named(given: dict[str, Any], wrong: Any) -> None:
+    async def run() -> None:
+        async with AsyncMemory.open(**given) as memory:
+            with pytest.raises(CallerError, match="timeout"):
+                await memory.search("ant", timeout=wrong)
+
+    asyncio.run(run())
+
+
+def test_a_memory_that_is_not_awaited_says_so(given: dict[str, Any]) -> None:
+    opening: Any = AsyncMemory.open(**given)
+    with pytest.raises(AttributeError, match=r"search: .* not open yet: use `async with .*await"):
+        opening.search("ant")
+    assert inspect.signature(AsyncMemory.open).return_annotation == "Awaitable[AsyncMemory]"
+    assert "``await`` it" in str(AsyncMemory.open.__doc__)

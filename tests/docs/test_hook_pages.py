@@ -21,6 +21,7 @@ from commonplace.errors import WriteRefusedError
 from commonplace.host.discovery import CALLED
 from commonplace.memory import Memory
 from commonplace.model.documents import WatchedPath
+from commonplace.model.plugins import STORE_ABILITIES
 from commonplace.model.search import Hit, SearchResult
 from commonplace.plugin import Hooks
 from commonplace.tools.toolset import MemoryTools
@@ -339,3 +340,9 @@ def test_listeners_hear_of_what_stops_and_works_again(
     assert list(module.unwell) == (
         ["voyage", "qmd"] if hook == "commonplace_degraded" else ["voyage"]
     )
+
+
+def test_the_page_of_backends_names_all_that_a_store_can_declare(docs: Path) -> None:
+    text = (docs / "hooks" / "commonplace_register_backends.md").read_text("utf-8")
+    listed = text.partition("What is not declared in `capabilities` (")[2].partition(")")[0]
+    assert set(re.findall(r"`(\w+)`", listed)) == STORE_ABILITIES

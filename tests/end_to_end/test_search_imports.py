@@ -87,7 +87,7 @@ def test_nothing_is_left_to_a_background_that_would_end_with_the_process(sandbox
     for number in range(30):
         sandbox.write(f"memory/n{number}.md", "A seal.\n")
     ran = search(sandbox, "--session-key", "agent:main:new")
-    (note,) = [line for line in ran.err.splitlines() if "30 changed notes" in line]
+    (note,) = [line for line in ran.err.splitlines() if "not indexed yet" in line]
     command = f"`commonplace index --workspace {sandbox.workspace}`"
     assert f": run {command} (a search itself takes up 20 notes, " in note
     assert among(listed(ran, "MODULES"), "commonplace.sync") == set()

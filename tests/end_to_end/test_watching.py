@@ -226,7 +226,7 @@ def test_a_search_that_meets_many_changes_answers_at_once_and_has_them_indexed(
         (workspace / "memory" / f"n{number}.md").write_text("A narwhal again.\n")
     result = watched.memory.search("narwhal")
     assert (result.hits, result.stale) == ((), 30)
-    words = "30 changed notes may not be in this answer as they are now: they are being indexed"
+    words = "30 of 33 notes are not indexed yet: they are being indexed"
     assert words in result.notes
     until(lambda: watched.memory.search("narwhal").stale == 0)
     assert watched.memory.search("narwhal").hits

@@ -1,4 +1,4 @@
-"""The checks of ``commonplace doctor``: program, configuration, notes, plugins, index."""
+"""The checks of ``doctor`` and ``config check``: program, configuration, notes, plugins, index."""
 
 from __future__ import annotations
 
@@ -8,12 +8,19 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from commonplace.cli.terminal import since, size
-from commonplace.errors import CommonplaceError, ConfigError, counted, how_to_install
+from commonplace.errors import (
+    CommonplaceError,
+    ConfigError,
+    UnavailableError,
+    counted,
+    how_to_install,
+    reason_of,
+)
 from commonplace.health.groups import contents_words, vector_words
 from commonplace.model.documents import Finding, Fix
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Generator, Iterator
+    from collections.abc import Callable, Collection, Generator, Iterator, Mapping
 
     from commonplace.cli.context import Context
     from commonplace.config.settings import Settings
@@ -324,3 +331,36 @@ def _contents(where: str, status: Status, memory: Memory) -> Finding:
     if status.stale > 0:
         text += f"; {counted(status.stale, 'change')} for the next search or `commonplace index`"
     return Finding("ok", "index", text)
+
+
+def providers_of(host: PluginHost, settings: Settings) -> list[str]:
+    """The ids of the providers that the settings name; with ``auto`` all others, too."""
+    from commonplace.config.search import PROVIDERS
+
+    search = settings.search
+    ids = dict.fromkeys((search.provider, search.fallback))
+    named = [id_ for id_ in ids if id_ not in PROVIDERS]
+    others = host.ids("provider") if search.provider == "auto" else ()
+    return [*named, *(id_ for id_ in others if id_ not in named)]
+
+
+def lacking(host: PluginHost, settings: Settings, env: Mapping[str, str]) -> Iterator[str]:
+    """What the providers in question lack here, such as variables that are not set, once each.
+
+    That is no problem of the configuration: it may be set where that is used.
+    """
+    from commonplace.embedding.access import access_of
+
+    named: set[str] = set()
+    for id_ in providers_of(host, settings):
+        try:
+            registration = host.provider(id_)
+        except UnavailableError:  # which is reported already
+            continue
+        try:
+            primary = id_ != settings.search.fallback and settings.search.provider in (id_, "auto")
+            access_of(settings, env, registration, primary=primary)
+        except UnavailableError as error:
+            if str(error) not in named:
+                yield f"{id_} cannot be used here: {reason_of(error)}"
+            named.add(str(error))

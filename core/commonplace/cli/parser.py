@@ -326,7 +326,7 @@ EXIT_CODES = {
     NOT_VALID: "the command line or the configuration is not valid. Also `config check` if it "
     "finds an error.",
     IN_PART: "done in part: `index` if notes could not be read or are left for the next run, or if "
-    "an embedding provider failed that the configuration names.",
+    "an embedding provider or a backend failed that the configuration names.",
     INTERRUPTED: "interrupted by Ctrl-C. Nothing is lost: the same command continues.",
 }
 """What the exit codes mean, the same for every command."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
 if TYPE_CHECKING:
@@ -32,6 +32,13 @@ _SHOWN = _HARMLESS | {0x09: "\t"}
 
 # What stands for an escape character of our own, so that no text of another can pass for it.
 _ESCAPE = f"\ufdd0{os.urandom(8).hex()}\ufdd1"
+
+
+def typed(text: str) -> str:
+    """An argument in UTF-8, also where a locale such as C made lone surrogates of its bytes."""
+    with suppress(UnicodeError):
+        return text.encode(sys.getfilesystemencoding(), "surrogateescape").decode()
+    return text
 
 
 def printable(text: str) -> str:

@@ -131,11 +131,10 @@ class FallbackMemoryManager:
             settled = settled or answers
         if report is None:
             raise failures[0][1]
-        words = tuple(
-            f"the index of {backend.id} was not updated: {reason_of(error)}"
-            for backend, error in failures
-        )
-        return report.replace(notices=(*report.notices, *words))
+        words = (f"the index of {it.id} was not updated: {reason_of(why)}" for it, why in failures)
+        failed = [one.id for one, why in failures if isinstance(why, UnavailableError)]
+        notices = (*report.notices, *words)
+        return report.replace(notices=notices, failed_backends=tuple(failed))
 
     def pending(self) -> SyncReport:
         """What maintaining the active backend would find to do."""

@@ -99,7 +99,7 @@ def status_of(
         chunks=store.chunks if known else None,
         source_counts=_counts(store),
         db_path=store.location,
-        db_bytes=store.size if known else None,
+        db_bytes=_size_of(store) if known else None,
         stale=pending.remaining,
         deferred=pending.deferred,
         writable=store.writable if known else None,
@@ -313,3 +313,16 @@ def _counts(store: StoreHealth) -> tuple[tuple[str, int, int], ...]:
     return tuple(
         (source, files, chunks.get(source, 0)) for source, files in store.documents_by_source
     )
+
+
+def _size_of(store: StoreHealth) -> int | None:
+    """The bytes of the index on disk, or of its file where the store says none; ``None``: unknown.
+
+    An index in memory has none.
+    """
+    if store.size or not store.location:
+        return store.size
+    try:
+        return os.stat(store.location).st_size if os.path.isfile(store.location) else None
+    except OSError:
+        return None

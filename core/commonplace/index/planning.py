@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from commonplace.errors import UnavailableError
+from commonplace.errors import UnavailableError, counted
 from commonplace.files.roots import file_stamp
 from commonplace.host.answers import scanned
 from commonplace.index.builds import fingerprint_of, is_current
@@ -374,3 +374,16 @@ def _with_lost_roots(
     for root in report.absent_roots:
         (lost if any(lies_under(path, root.root) for path in paths) else absent).append(root)
     return report._replace(failed_roots=(*report.failed_roots, *lost), absent_roots=tuple(absent))
+
+
+def words_on_remaining(report: SyncReport) -> str:
+    """What it means for an answer that documents remain to be indexed."""
+    changed = report.known - report.unchanged - report.updated - report.removed - report.deferred
+    new = report.remaining - max(0, changed)  # of which the index has nothing at all
+    has = report.known + report.added - report.removed
+    if new > has:
+        are = "is" if new == 1 else "are"
+        return f"{new} of {counted(has + new, 'note')} {are} not indexed yet"
+    # It may well be among the hits, as it was when it was indexed.
+    are = "it is" if report.remaining == 1 else "they are"
+    return f"{counted(report.remaining, 'changed note')} may not be in this answer as {are} now"

@@ -17,7 +17,14 @@ from commonplace.index.builds import (
     live_build,
     same_workspace,
 )
-from commonplace.index.planning import Plan, idle_report, lies_under, plan_changes, scan_sources
+from commonplace.index.planning import (
+    Plan,
+    idle_report,
+    lies_under,
+    plan_changes,
+    scan_sources,
+    words_on_remaining,
+)
 from commonplace.model.reports import LATER, Progress, SyncReport
 from commonplace.model.tuples import NamedTuple
 from commonplace.resilience.deadline import NEVER, Deadline
@@ -37,17 +44,13 @@ if TYPE_CHECKING:
     from commonplace.text.analyse import Analyser
 
 
-_MANY = 100
-"""So many new documents are taken for the rest of a first index, whose progress is shown."""
-
+_MANY = 100  # so many new documents are the rest of a first index, whose progress is shown
 QUICK_BYTES = 1 << 20
 """A larger document, such as the transcript of a long session, is not indexed by a search."""
 
 NO_NOTES = "there are no notes yet: write MEMORY.md or memory/*.md"
 """Where no source says what it looked for."""
-
 _NAMED = 5  # unreadable notes that an answer names: an agent pays for each word
-
 INLINE_DOCUMENTS = 20
 """A search that meets more changed documents than these counts them, and indexes none first."""
 _INLINE_SECONDS, _LEASE_SECONDS = 0.2, 30.0
@@ -386,10 +389,7 @@ def _notes(report: SyncReport, hindrance: str) -> tuple[str, ...]:
             f"previous index: {hindrance or '`commonplace index` finishes it'}"
         )
     elif report.remaining:
-        # It may well be among the hits, as it was when it was indexed.
-        changed = counted(report.remaining, "changed note")
-        now = "it is" if report.remaining == 1 else "they are"
-        notes.append(f"{changed} may not be in this answer as {now} now: {hindrance or LATER}")
+        notes.append(f"{words_on_remaining(report)}: {hindrance or LATER}")
     return tuple(notes)
 
 

@@ -189,7 +189,8 @@ class VectorSupport(NamedTuple):
 class StoreHealth(NamedTuple):
     """Counts of the live build, and what is wrong.
 
-    ``location`` is a path or URI for people (``""``: nowhere). ``size`` is bytes on disk.
+    ``location`` is a path or URI for people (``""``: nowhere). ``size`` is bytes on disk; 0 where
+    the store does not know it, and there that of a file at ``location`` is shown.
     ``notices`` are lines about what the store repaired or cannot do (set aside a damaged file, is
     read-only, ...); ``problems`` are findings of a deep check that were not repaired. ``findings``
     are all that a deep check looked at, well or not, of stores that tell. ``vectors`` is what it

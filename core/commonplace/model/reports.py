@@ -95,7 +95,7 @@ class SyncReport(Record):
     ``notices`` are lines about what the store repaired or cannot do; ``kept`` is False where
     the index was to outlive this process, and will not. ``empty`` says what sources without any
     document looked for. ``cut`` says how the index is cut, where that is not as this process's
-    settings say.
+    settings say. ``failed_backends`` are the ids of those whose index was not updated.
     """
 
     added: int = 0
@@ -120,6 +120,7 @@ class SyncReport(Record):
     deferred: int = 0
     empty: tuple[str, ...] = ()
     cut: str = ""
+    failed_backends: tuple[str, ...] = ()
 
     @property
     def changed(self) -> bool:

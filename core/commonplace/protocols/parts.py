@@ -388,7 +388,7 @@ class VectorStore(Store, Protocol):
 
         Scores and chunks are read in one transaction. Filters are resolved before the search. Equal
         scores are ordered as in ``keyword``. Raises ``ValueError`` if ``vector`` has other
-        dimensions than ``space``.
+        dimensions than ``space``, or numbers that are not finite.
         """
         ...
 

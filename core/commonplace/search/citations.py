@@ -227,7 +227,10 @@ def _nearest(readable: Readable, listed: _Listed, path: str, *, outside_too: boo
         known |= {ref.path.casefold(): ref.path for ref in readable_refs}
     stem = _stem(typed)
     same = [folded for folded in known if _stem(folded) == stem]
-    if near := suggest(typed.casefold(), same, 0.0) or suggest(typed.casefold(), known, 0.7):
+    if near := suggest(typed.casefold(), same, 0.0):
+        return known[near]
+    near = suggest(typed.casefold(), known, 0.7)
+    if near and suggest(stem, [_stem(near)], 0.5):  # not MEMORY.md for memory/nope.md
         return known[near]
     stems = {_stem(folded): folded for folded in known}
     near = suggest(stem, stems, 0.7)

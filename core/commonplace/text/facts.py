@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from commonplace.model.tuples import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 _LIST_MARK = re.compile(r"^\s*(?:[-*+]|\d{1,9}[.)])\s+|^\s*#{1,6}\s+")
 _BESIDE = re.compile(r"<!--.*?-->|\(Source: [^()]*\)\s*$")
@@ -116,12 +116,124 @@ def superseded_in(text: str) -> tuple[str, str] | None:
 def successor_in(line: str) -> str | None:
     """How the text that replaced ``line`` begins, by the mark at its end; ``None`` without one."""
     found = _successor().search(line)
-    return None if found is None else found[1]
+    return None if found is None else found[1].replace(r"\|", "|")
 
 
 @cache
 def _successor() -> re.Pattern[str]:
-    return re.compile(r"\(superseded \S+ by: (.*?)…?\)[ \t\r]*\Z")
+    return re.compile(r"\(superseded \S+ by: (.*?)…?\)[ \t\r|]*\Z")
+
+
+_MARKS = re.compile(r"(?:[^\S\n]*(?:>|(?:[-*+]|\d{1,9}[.)])(?=\s)(?:\s+\[[ xX]\](?=\s))?))*\s*")
+_QUOTE = re.compile(r"(?:[^\S\n]{0,3}>[ \t]?)*")
+_CELL = re.compile(r"(?<!\\)\|")  # between two cells of a table
+_DELIMITERS = re.compile(r"\s{0,3}(?=[^|]*\|)\|?(?:\s*:?-+:?\s*\|)*(?:\s*:?-+:?)?\s*$")
+_UNDERLINE = re.compile(r"\s{0,3}(?:=+|-+)\s*$")
+_OTHER_BLOCK = re.compile(r"\s{0,3}(?:#{1,6}\s|>|[-*+]\s|\d{1,9}[.)]\s|```|~~~|<)")
+_UNSTRIKABLE = (
+    ("a heading", re.compile(r"#{1,6}\s")),
+    ("code", re.compile(r"```|~~~")),
+    ("a line of marks", re.compile(r"[=\-*_|:>\s]+$")),
+    ("HTML", re.compile(r"<(?:[!?]|/?[A-Za-z][\w-]*[\s/>])")),
+    ("the target of links", re.compile(r"\[[^\]]+\]:\s")),
+)
+
+
+def quote_of(text: str) -> str:
+    """The marks of a quote (``> ``) that ``text`` begins with, or ``""``."""
+    found = _QUOTE.match(text)
+    return found[0] if found else ""
+
+
+def struck_out(line: str, mark: str, *, row: bool) -> str:
+    """``line`` without its end, struck out, with ``mark`` behind its text.
+
+    A ``row`` of a table is struck out cell by cell, and has the mark in its last one.
+    """
+    line = line.rstrip()
+    if not row:
+        found = _MARKS.match(line)
+        text = line[found.end() :] if found else line
+        lead = line[: len(line) - len(text)]
+        return f"{lead}{_struck(text)}{mark and ' '}{mark}" if text else line
+    cells = _CELL.split(line)
+    filled = [at for at, cell in enumerate(cells) if cell.strip()]
+    for at in filled:
+        cell = cells[at].strip()
+        marked = f" {mark}" if mark and at == filled[-1] else ""
+        cells[at] = cells[at].replace(cell, _struck(cell) + marked)
+    return "|".join(cells)
+
+
+def _struck(text: str) -> str:
+    """``~~text~~``, whose ends are escaped where they would join these marks."""
+    if text.startswith("~"):
+        text = f"\\{text}"
+    if text.endswith("~"):
+        text = rf"{text[:-1]}\~"
+    elif (len(text) - len(text.rstrip("\\"))) % 2:
+        text += "\\"
+    return f"~~{text}~~"
+
+
+def unstrikable(
+    lines: Sequence[str], said: Sequence[int], rows: frozenset[int]
+) -> Iterator[tuple[int, str]]:
+    """Which of the positions ``said`` cannot be struck out without breaking Markdown, and why."""
+    prose = {number - 1 for number, _ in prose_lines("".join(lines))}
+    for number in said:
+        line, below = lines[number], "".join(lines[number + 1 : number + 2])
+        found = _MARKS.match(line)
+        text = line[found.end() :] if found else line
+        if number not in prose:
+            yield number, "code or front matter"
+        elif number in rows:
+            continue
+        elif "|" in line and _DELIMITERS.match(below):
+            yield number, "the head of a table"
+        elif text == line.lstrip() and _UNDERLINE.match(below):
+            yield number, "a heading"
+        else:
+            kinds = (kind for kind, form in _UNSTRIKABLE if form.match(text or line))
+            yield from ((number, kind) for kind in kinds)
+
+
+def struck_already(lines: Sequence[str], said: Sequence[int]) -> tuple[str, str] | None:
+    """What of the positions ``said`` is struck out, as a message and a hint; ``None``: nothing."""
+    struck = next((number for number in said if "~~" in lines[number]), None)
+    if struck is None:
+        return None
+    if superseded_in("".join(lines[number] for number in said)) is None:
+        hint = "correct the line, with what is to stay struck out in the new text"
+        return f"line {struck + 1} is struck out in part already", hint
+    successor = ""
+    holds = struck
+    while holds < len(lines) and "~~" in lines[holds]:
+        successor = successor_in(lines[holds].rstrip("\n")) or successor
+        holds += 1
+    hint = "cite the line that took its place"
+    if successor and successor[:20] in " ".join("".join(lines[holds : holds + 3]).split()):
+        hint = f"cite what took its place: line {holds + 1}"
+    return f"line {struck + 1} is superseded already", hint
+
+
+def table_rows(lines: Sequence[str]) -> frozenset[int]:
+    """The positions of the rows of tables, without their heads and delimiters."""
+    rows = set()
+    inside = False
+    for number, line in enumerate(lines):
+        if inside and line.strip() and not _OTHER_BLOCK.match(line):
+            rows.add(number)
+        else:
+            before = lines[number - 1] if number else ""
+            inside = "|" in before and _DELIMITERS.match(line) is not None
+    return frozenset(rows)
+
+
+def columns_of(line: str) -> int:
+    """How many cells a row of a table has; 0 for what is none."""
+    cells = _CELL.split(line.strip())
+    return len(cells) - (not cells[0]) - (not cells[-1]) if len(cells) > 1 else 0
 
 
 _LEAST_ITEMS = 5

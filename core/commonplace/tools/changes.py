@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from commonplace.errors import PathNotAllowedError, WriteRefusedError
+from commonplace.errors import CallerError, PathNotAllowedError, WriteRefusedError
 from commonplace.graphemes import floor_boundary
 from commonplace.model.prompt import DATA_NOTICE, fenced, unfenced
 from commonplace.model.search import cited
@@ -201,7 +201,10 @@ class ChangingTools:
 
 def unchanged(error: CommonplaceError) -> ToolAnswer:
     """The answer where nothing was changed."""
-    action = error.hint or "go on without it, and say that it was not saved"
+    # An argument that is wrong, or a text that is refused, is for the model to put right.
+    wrong = type(error) is CallerError or getattr(error, "kind", "") == "text"
+    correct = "correct the arguments, and call again"
+    action = error.hint or (correct if wrong else "go on without it, and say that it was not saved")
     if isinstance(error, PathNotAllowedError):
         action = "cite lines of a note of this memory, as memory_search gives them"
     data = {

@@ -29,7 +29,13 @@ from commonplace.model.tuples import NamedTuple
 from commonplace.resilience.lock import Lease
 from commonplace.writing.journal import Journal, JournalEntry, JournalError, around, digest_of
 from commonplace.writing.notefile import changed_lines, comparable, read_note, split_lines
-from commonplace.writing.replacing import NO_SPACE, opened_folder, unavailable
+from commonplace.writing.replacing import (
+    missing_folders,
+    opened_folder,
+    remove_folders,
+    unavailable,
+    without_journal,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -43,8 +49,7 @@ if TYPE_CHECKING:
 _ATTEMPTS = 50
 _WAIT_SECONDS = 10.0
 _OUT_OF_REACH = frozenset({errno.EACCES, errno.EPERM, errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
-_OTHER = "other"
-"""Stands for the digest of what is no regular file."""
+_OTHER = "other"  # stands for the digest of what is no regular file
 
 
 class Target(NamedTuple):
@@ -55,12 +60,16 @@ class Target(NamedTuple):
 
 
 class Proposal(NamedTuple):
-    """The bytes that a file is to have (``None``: no file), and what the receipt says of it."""
+    """The bytes that a file is to have (``None``: no file), and what the receipt says of it.
+
+    ``folders`` of those above go with the file, from the innermost, if they are empty then.
+    """
 
     data: bytes | None
     origin: Origin
     notes: tuple[str, ...] = ()
     undoes: str = ""
+    folders: int = 0
 
 
 class ChangeRequest(NamedTuple):
@@ -204,27 +213,17 @@ class Changer:
                 self._tidy()
                 yield
         except IndexReadOnlyError as error:  # the lock, which is beside the journal
-            raise self._without_journal(error.__cause__ or error, what, error.hint) from error
+            raise without_journal(
+                error.__cause__ or error, what, self.journal.path, error.hint
+            ) from error
         except IndexBusyError as error:
             words = f"{what} cannot be written: {error}"
             raise UnavailableError(words, hint=error.hint) from error
         except JournalError as error:
             hint = f"make {os.path.dirname(self.journal.path)} and what is in it writable"
-            raise self._without_journal(error, what, hint) from error
+            raise without_journal(error, what, self.journal.path, hint) from error
         except OSError as error:
             raise unavailable(error, what) from error
-
-    def _without_journal(self, error: BaseException, what: str, hint: str) -> UnavailableError:
-        """``error`` of what is kept in the state folder, whose disk need not be that of notes."""
-        reason = str(error)
-        if isinstance(error, OSError):
-            reason = error.strerror or reason
-            if error.errno in NO_SPACE:
-                hint = "free some space on the disk of the state folder, and write it again"
-        return UnavailableError(
-            f"{what} is unchanged, as the journal {self.journal.path} cannot be written: {reason}",
-            hint=hint,
-        )
 
     def _attempt(
         self, target: Target, change: ChangeRequest, plan: Callable[[bytes | None], Proposal]
@@ -256,6 +255,7 @@ class Changer:
             with suppress(OSError):  # the next writer sees from the files that it was done
                 self.journal.done(entry.receipt.id)
                 folder.delete(_draft(entry))
+        remove_folders(self.workspace, above, proposal.folders)
         return entry.readable_receipt
 
     def _entry(
@@ -280,7 +280,8 @@ class Changer:
             deleted=proposal.data is None,
         )
         beside = around(old, before.start - 1, before.end)
-        return JournalEntry(receipt, digest_of(base), digest_of(proposal.data), beside)
+        missing = missing_folders(self.workspace, target.parts[:-1])
+        return JournalEntry(receipt, digest_of(base), digest_of(proposal.data), beside, missing)
 
     def _tidy(self) -> None:
         """Settle the last change, and delete its draft; raises ``OSError`` as :meth:`_settle`."""

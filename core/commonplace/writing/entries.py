@@ -77,6 +77,8 @@ def added(lines: Sequence[str], entry: Entry, *, heading: str, title: str, end: 
         lines = [f"# {title}{end}", end]
     if not heading:
         return _joined(lines, len(lines), block, end)
+    if (marked := _HEADING.match(heading)) is not None:  # a heading as it stands in a note
+        heading = marked[2]
     wanted = _plain(heading)
     found = [one for one in _headings(lines) if _plain(one[2]) == wanted]
     if not found:
@@ -209,18 +211,62 @@ def _ended(block: list[str], lines: Sequence[str], last: int) -> list[str]:
 def superseded(
     lines: Sequence[str], first: int, last: int, new: str, *, day: str, end: str
 ) -> list[str]:
-    """``lines`` with a run struck out and marked, and ``new`` below it."""
-    from commonplace.text.facts import superseded_mark
+    """``lines`` with a run struck out and marked, and ``new`` below it.
 
-    old = []
-    for line in lines[first:last]:
-        found = _MARKER.match(line)
-        assert found is not None, "the pattern matches the empty string"
-        text = line[found.end() :].rstrip()
-        old.append(f"{found[0]}~~{text}~~" if text else line.rstrip("\r\n"))
-    old[-1] += f" {superseded_mark(day, _MARKER.sub('', new, count=1))}"
-    block = [f"{line}{end}" for line in (*old, *_as_before(lines[first], new))]
+    Each line stays what it is in Markdown: rows of a table are struck out cell by cell, quotes
+    behind their ``>``. Raises :class:`~commonplace.errors.WriteRefusedError` for what cannot be
+    struck out (headings, code, front matter, HTML, the head of a table), for what is struck out
+    already, and where a row of a table would be superseded by what is none.
+    """
+    from commonplace.text.facts import quote_of, struck_out, superseded_mark, table_rows
+
+    with_text = (number for number in range(first, last) if lines[number].strip("> \t\r\n"))
+    said = list(with_text) or [first]
+    rows = table_rows(lines)
+    _check_supersedable(lines, said, rows, new)
+    quote = quote_of(lines[first])
+    if quote:
+        new = "\n".join(line[len(quote_of(line)) :] for line in new.split("\n"))
+    successor = _MARKER.sub("", new, count=1)
+    if said[0] in rows:  # a bar would divide the cell that has the mark
+        successor = " ".join(new.split()).strip("| ").replace("|", r"\|")
+    mark = superseded_mark(day, successor)
+    old = [
+        struck_out(line, mark if number == said[-1] else "", row=number in rows)
+        for number, line in enumerate(lines[first:last], first)
+    ]
+    below = [f"{quote}{line}".rstrip() for line in _as_before(lines[first][len(quote) :], new)]
+    block = [f"{line}{end}" for line in (*old, *below)]
     return [*lines[:first], *_ended(block, lines, last), *lines[last:]]
+
+
+def _check_supersedable(
+    lines: Sequence[str], said: Sequence[int], rows: frozenset[int], new: str
+) -> None:
+    """Refuse to supersede the lines at ``said`` (counted from 0) where Markdown would break."""
+    from commonplace.text.facts import columns_of, struck_already, unstrikable
+
+    for number, kind in unstrikable(lines, said, rows):
+        raise WriteRefusedError(
+            f"line {number + 1} is {kind}, which cannot be struck out",
+            kind="citation",
+            hint="correct it without keeping the old: the journal has that",
+        )
+    if already := struck_already(lines, said):
+        raise WriteRefusedError(already[0], kind="citation", hint=already[1])
+    if not rows.intersection(said):
+        return
+    if not rows.issuperset(said):
+        raise WriteRefusedError(
+            "only some of these lines are rows of a table", kind="citation", hint="cite rows alone"
+        )
+    columns = columns_of(lines[said[0]])
+    if {columns} != set(map(columns_of, new.strip("\n").split("\n"))):
+        raise WriteRefusedError(
+            f"line {said[0] + 1} is a row of a table, and the new text is no such row",
+            kind="text",
+            hint=f"give it {counted(columns, 'cell')}: |{'|'.join([' … '] * columns)}|",
+        )
 
 
 def removed(lines: Sequence[str], first: int, last: int) -> list[str]:

@@ -41,12 +41,14 @@ class JournalEntry(NamedTuple):
 
     ``was`` and ``becomes`` are the SHA-256 of the file before and after, as hex, ``""`` for no
     file. ``around`` are the lines next to the changed ones, ``""`` at either end of the file.
+    ``folders`` is how many of the folders above the file were made for it, from the innermost.
     """
 
     receipt: Receipt
     was: str
     becomes: str
     around: tuple[str, str] = ("", "")
+    folders: int = 0
 
     def noting(self, more: Iterable[str]) -> JournalEntry:
         """The same with ``more`` notes of the receipt."""
@@ -169,10 +171,8 @@ class Journal:
             "before": receipt.before.__dict__,
             "after": receipt.after.__dict__,
         }
-        self._append(
-            {**fields, "was": entry.was, "becomes": entry.becomes, "around": entry.around},
-            flush=True,
-        )
+        fields |= {"was": entry.was, "becomes": entry.becomes, "around": entry.around}
+        self._append({**fields, "folders": entry.folders}, flush=True)
 
     def done(self, id_: str) -> None:
         """Mark a change as made."""
@@ -317,10 +317,10 @@ def _entry(record: dict[str, Any]) -> JournalEntry | None:
         fields["notes"] = tuple(record["notes"])
         if record["origin"] not in ORIGINS:
             return None
-        return JournalEntry(
-            Receipt(**fields), record["was"], record["becomes"], (around[0], around[1])
-        )
-    except (KeyError, TypeError, IndexError):
+        folders = int(record.get("folders", 0))
+        beside = (around[0], around[1])
+        return JournalEntry(Receipt(**fields), record["was"], record["becomes"], beside, folders)
+    except (KeyError, TypeError, ValueError, IndexError):
         return None
 
 

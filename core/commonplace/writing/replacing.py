@@ -28,7 +28,15 @@ _BINARY = getattr(os, "O_BINARY", 0)
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _NOFOLLOW | _CLOEXEC
 _FILE = os.O_RDONLY | _NOFOLLOW | _CLOEXEC | _BINARY | getattr(os, "O_NONBLOCK", 0)
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW | _CLOEXEC | _BINARY
-_STEPWISE = {os.open, os.stat, os.mkdir, os.rename, os.unlink, os.link} <= os.supports_dir_fd
+_STEPWISE = {
+    os.open,
+    os.stat,
+    os.mkdir,
+    os.rename,
+    os.unlink,
+    os.link,
+    os.rmdir,
+} <= os.supports_dir_fd
 _NO_FOLLOW_ERRORS = frozenset({errno.ELOOP, errno.ENOTDIR, errno.EMLINK})
 _NO_SWAP = frozenset({errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EPERM})
 _NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EMLINK, errno.EXDEV, errno.EACCES})
@@ -202,6 +210,10 @@ class Folder:
             with suppress(FileNotFoundError):
                 os.unlink(self._path(name), dir_fd=self._fd)
 
+    def remove_folder(self, name: str) -> None:
+        """Remove a folder that is empty."""
+        os.rmdir(self._path(name), dir_fd=self._fd)
+
     def flush(self) -> None:
         """Flush the folder itself, so that a rename outlives a loss of power."""
         if self._fd is not None:
@@ -254,3 +266,37 @@ def unavailable(error: OSError, path: str) -> UnavailableError:
     return UnavailableError(
         f"{path} cannot be written, and is unchanged: {error.strerror or error}", hint=hint
     )
+
+
+def without_journal(error: BaseException, what: str, journal: str, hint: str) -> UnavailableError:
+    """``error`` of what is kept in the state folder, whose disk need not be that of notes."""
+    reason = str(error)
+    if isinstance(error, OSError):
+        reason = error.strerror or reason
+        if error.errno in NO_SPACE:
+            hint = "free some space on the disk of the state folder, and write it again"
+    return UnavailableError(
+        f"{what} is unchanged, as the journal {journal} cannot be written: {reason}", hint=hint
+    )
+
+
+def missing_folders(workspace: str, parts: Sequence[str]) -> int:
+    """How many of the folders ``workspace/parts[0]/...`` are not there."""
+    return sum(
+        not os.path.lexists(os.path.join(workspace, *parts[:size]))
+        for size in range(1, len(parts) + 1)
+    )
+
+
+def remove_folders(workspace: str, parts: Sequence[str], number: int) -> None:
+    """Remove the innermost ``number`` of the folders ``workspace/parts[0]/...`` that are empty.
+
+    One stays where the workspace would be empty without it: that is taken for a missing disk.
+    """
+    for size in range(len(parts), len(parts) - number, -1):
+        with (
+            suppress(OSError, WriteRefusedError),
+            opened_folder(workspace, parts[: size - 1], make=False) as folder,
+        ):
+            if folder is not None and (size > 1 or os.listdir(workspace) != [parts[0]]):
+                folder.remove_folder(parts[size - 1])

@@ -158,6 +158,20 @@ def undone_note(entries: History, entry: JournalEntry, base: bytes | None) -> by
     return restored.data() if note.encoding else restored.restored()
 
 
+def made_folders(entries: Sequence[JournalEntry], path: str) -> int:
+    """How many of the folders above the note at ``path`` changes made, from the innermost."""
+    made: set[tuple[str, ...]] = set()
+    for entry in entries:
+        if entry.folders:
+            *above, _ = entry.receipt.path.split("/")
+            made.update(tuple(above[: len(above) - less]) for less in range(entry.folders))
+    *above, _ = path.split("/")
+    number = 0
+    while number < len(above) and tuple(above[: len(above) - number]) in made:
+        number += 1
+    return number
+
+
 _FORMS = (
     ("utf-8", b""),
     ("utf-8", b"\xef\xbb\xbf"),

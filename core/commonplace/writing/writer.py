@@ -33,7 +33,7 @@ from commonplace.writing.screening import (
     screened,
     screened_change,
 )
-from commonplace.writing.undoing import find_receipt, undone_note
+from commonplace.writing.undoing import find_receipt, made_folders, undone_note
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -240,7 +240,8 @@ class Writer:
         def plan(base: bytes | None) -> Proposal:
             entries = self._changer.history()
             data = undone_note(entries, found, base)
-            return Proposal(data, self.origin, undoes=found.receipt.id)
+            folders = 0 if data is not None else made_folders(entries, target.path)
+            return Proposal(data, self.origin, undoes=found.receipt.id, folders=folders)
 
         return self._make(target, "undo", why, plan)
 

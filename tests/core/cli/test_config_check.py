@@ -111,3 +111,22 @@ def test_the_file_of_another_program_may_have_anything_in_it(check: Callable[...
     entries = {"acme-bost": {"config": {"factor": 1}}, "acme-boost": {"factor": 1}}
     ran = check({"entries": entries}, "openclaw.json")
     assert (ran.code, ran.json["warnings"]) == (0, [])
+
+
+@pytest.mark.parametrize("provider", ["openai", "auto"])
+def test_a_variable_of_a_key_that_is_not_set_is_warned_of(
+    run: Callable[..., Run],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    provider: str,
+) -> None:
+    remote = {"apiKey": "${COMMONPLACE_TEST_KEY}"}
+    file = tmp_path / "mine.json5"
+    file.write_text(json.dumps({"memory": {"search": {"provider": provider, "remote": remote}}}))
+    argv = ("config", "check", "--json", "--config", str(file), "--workspace", str(tmp_path))
+    ran = run(*argv)
+    assert (ran.code, ran.json["ok"]) == (0, True)
+    (warning,) = ran.json["warnings"]
+    assert "the environment variable COMMONPLACE_TEST_KEY is not set" in warning
+    monkeypatch.setenv("COMMONPLACE_TEST_KEY", "abc")
+    assert run(*argv).json["warnings"] == []

@@ -147,6 +147,7 @@ def test_a_note_that_cannot_be_read_is_done_in_part(
         ({}, DONE),
         ({"unreadable": (("MEMORY.md", "Permission denied"),)}, IN_PART),
         ({"remaining": 3}, IN_PART),
+        ({"failed_backends": ("mine",)}, IN_PART),
     ],
 )
 def test_what_a_sync_leaves_is_done_in_part(

@@ -294,3 +294,15 @@ def test_get_disarms_control_characters_on_a_terminal_only(
     argv = ("get", "--workspace", workspace, "memory/evil.md")
     assert "\x1b" not in _on_a_terminal(*argv)
     assert run(*argv).out == "before\x1b]0;title\x07after\n"
+
+
+def test_words_of_any_language_are_searched_for_in_the_locale_c(
+    process: Callable[..., Run], workspace: str, tmp_path: Path
+) -> None:
+    (tmp_path / "workspace" / "memory" / "sensor.md").write_text("传感器 is new.\n", "utf-8")
+    plain = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
+    ran = process("search", "传感器", "--workspace", workspace, **plain)
+    assert (ran.code, ran.out.count("sensor.md")) == (0, 1)
+    ran = process("remember", "湿度 is high.", "--workspace", workspace, **plain)
+    assert ran.code == 0, ran.err
+    assert "memory/" in process("search", "湿度", "--workspace", workspace).out

@@ -97,6 +97,7 @@ def test_where_the_first_cannot_be_maintained_the_next_is(chains: Chains) -> Non
     report = chain.manager.maintain(deadline=NEVER)
     assert maintained(chain) == [1, 1, 0]
     assert report.notices == ("the index of e0 was not updated: e0 is down",)
+    assert report.failed_backends == ("e0",)
     status = chain.manager.status()
     assert status.sync_failures == ("the index of e0 could not be updated: e0 is down",)
     assert status.active is chain.manager.backends[0], "it searches all the same"

@@ -105,6 +105,19 @@ def test_an_index_that_cannot_be_looked_at_has_no_figures(settings: Any) -> None
         assert [shown[key] for key in ("files", "chunks", "dbBytes", "writable")] == [None] * 4
 
 
+@pytest.mark.parametrize(
+    ("name", "size", "shown"),
+    [("index.db", 0, "3 B"), ("index.db", 5, "5 B"), ("none.db", 0, "size unknown")],
+)
+def test_the_size_of_an_index_is_that_of_its_file_where_the_store_says_none(
+    settings: Any, tmp_path: Path, name: str, size: int, shown: str
+) -> None:
+    (tmp_path / "index.db").write_bytes(b"abc")
+    store = STORE._replace(location=str(tmp_path / name), size=size)
+    got = status(settings, backends(ManagerHealth(available=True, store=store)))
+    assert dict(_facts(got))["Index"].startswith(f"{tmp_path / name} ({shown})")
+
+
 def test_a_healthy_store_is_counted_by_source(settings: Any) -> None:
     got = status(settings, backends(ManagerHealth(available=True, store=STORE)))
     assert (got.available, got.files, got.chunks, got.db_bytes) == (True, 3, 5, 4096)

@@ -116,6 +116,12 @@ def test_the_nearest_note_is_named(readable: Readable, asked: str, nearest: str)
     assert caught.value.hint.startswith(f"did you mean {nearest}")
 
 
+def test_a_note_of_quite_another_name_is_not_proposed(readable: Readable) -> None:
+    with pytest.raises(NoteNotFoundError) as caught:
+        read_cited(readable, "memory/nope.md")
+    assert caught.value.hint == "search for it: search results name their notes"
+
+
 @pytest.mark.parametrize("tail", ["", ".md", ":3-5", "#L3"])
 def test_a_mistyped_name_is_not_found_with_or_without_its_ending(
     readable: Readable, tail: str

@@ -253,6 +253,21 @@ def test_what_is_refused_says_why_and_changes_nothing(
     assert len(list((notes / "memory").iterdir())) == 1
 
 
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("memory_correct", {"citation": "memory/ports.md#L3", "new": "x", "keepOld": "yes"}),
+        ("memory_write", {"text": ""}),
+        ("memory_forget", {"citation": 3}),
+    ],
+)
+def test_wrong_arguments_are_to_be_corrected(
+    opened: Any, name: str, arguments: dict[str, Any]
+) -> None:
+    answer = opened().call(name, arguments)
+    assert answer.data["action"] == "correct the arguments, and call again"
+
+
 def test_a_group_writes_no_curated_memory_and_sees_none(opened: Any, notes: Path) -> None:
     group = opened(GROUP)
     calls: list[tuple[str, dict[str, Any]]] = [

@@ -91,7 +91,7 @@ def test_an_entry_is_added_to_the_curated_memory(writer: Writer, workspace: Path
         b"# Us\n\n## Home\n\n- a mat\n- a key <!-- importance: 0.8 -->\n\n## Work\n\n- a desk\n"
     )
     assert receipt.citation == "MEMORY.md#L6"
-    writer.remember("a bike", kind="entry", heading="Garage")
+    writer.remember("a bike", kind="entry", heading="# Garage")
     assert bytes_of(workspace, "MEMORY.md").endswith(b"- a desk\n\n## Garage\n\n- a bike\n")
 
 
@@ -315,6 +315,34 @@ def test_what_holds_since_some_time_names_the_entry_with_another_value(
     assert writer.remember("Weight of the cat: 4 kg", kind="entry").notes == ()
     assert writer.remember("Weight of the cat: 5 kg since May", kind="entry").notes != ()
     assert writer.remember("Rent of the boat: 5 EUR since May", kind="entry").notes == ()
+
+
+def test_folders_that_a_change_made_are_gone_with_it(writer: Writer, workspace: Path) -> None:
+    put(workspace, "main.py", "no note")
+    first, log = writer.change("memory/a/b.md", lambda _: b"x", why="new"), writer.remember("one")
+    writer.undo(first)
+    assert not (workspace / "memory" / "a").exists()
+    undo = writer.undo(log)
+    assert not (workspace / "memory").exists()
+    writer.undo(undo)
+    assert bytes_of(workspace) == b"# 2026-11-22\n\n- one\n"
+    put(workspace, "memory/mine.txt", "stays")
+    writer.undo("last")
+    assert {*files(workspace)} == {"memory/mine.txt", "main.py"}
+
+
+@pytest.mark.parametrize("beside", ["memory/x.txt", ""])
+def test_a_folder_that_was_there_or_is_all_there_is_stays(
+    beside: str, writer: Writer, workspace: Path
+) -> None:
+    if beside:
+        put(workspace, beside, "x")
+        put(workspace, "main.py", "no note")
+    receipt = writer.change("memory/a.md", lambda _: b"x", why="new")
+    if beside:
+        (workspace / beside).unlink()
+    writer.undo(receipt)
+    assert [*(workspace / "memory").iterdir()] == []
 
 
 def test_undo_goes_back_change_by_change(writer: Writer, workspace: Path) -> None:

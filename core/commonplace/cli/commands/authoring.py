@@ -111,7 +111,7 @@ def _check_name(name: str, kind: str, context: Context) -> None:
     if not is_id(name) or not name[0].isalpha() or len(name) > _LONGEST_NAME:
         raise UsageError(
             f"{name!r} is no name of a plugin",
-            hint="lower-case letters and digits, in words joined by - or _, such as short-first",
+            hint="lower-case letters and digits joined by - or _, letters first, like short-first",
         )
     taken = context.plugin_host().ids(kind)  # type: ignore[arg-type]
     if name in taken or (kind == "command" and name in {*BUILTIN, "help"}):

@@ -259,17 +259,14 @@ def _accesses(host: PluginHost, settings: Settings, env: Mapping[str, str]) -> I
 
     Those that the settings name; with ``auto`` those that a key or an address was found for.
     """
+    from commonplace.cli.checks import providers_of
     from commonplace.config.reports import Explained
-    from commonplace.config.search import PROVIDERS
     from commonplace.embedding.access import access_of
     from commonplace.errors import UnavailableError
 
     search = settings.search
-    named = dict.fromkeys((search.provider, search.fallback))
-    ids = [id_ for id_ in named if id_ not in PROVIDERS]
-    if search.provider == "auto":
-        ids += [id_ for id_ in host.ids("provider") if id_ not in ids]
-    for id_ in ids:
+    named = (search.provider, search.fallback)
+    for id_ in providers_of(host, settings):
         try:
             registration = host.provider(id_)
             primary = id_ != search.fallback and search.provider in (id_, "auto")
@@ -315,8 +312,9 @@ def _matching(settings: tuple[Explained, ...], key: str) -> tuple[Explained, ...
 
 
 def _check(context: Context) -> int:
-    from commonplace.cli.checks import unread_by
+    from commonplace.cli.checks import lacking, unread_by
     from commonplace.config.reports import check
+    from commonplace.config.resolve import resolve
 
     host = context.plugin_host()
     report = check(
@@ -325,7 +323,9 @@ def _check(context: Context) -> int:
         unread=unread_by(host),
         needed=False,
     )
-    report = report.evolve(warnings=(*report.warnings, *host.switch_notices()))
+    settings = resolve(**context.arguments(), needed=False).settings
+    unset = lacking(host, settings, context.env) if settings is not None else ()
+    report = report.evolve(warnings=(*report.warnings, *host.switch_notices(), *unset))
     code = NOT_VALID if report.problems else DONE
     if context.json:
         from commonplace.cli.jsonify import plain

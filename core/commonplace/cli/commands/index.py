@@ -95,8 +95,8 @@ def _copy(args: Namespace, context: Context) -> int:
 def exit_code_of(report: SyncReport, settings: Settings) -> int:
     """0, or 3 for a sync that was done in part.
 
-    That is one with notes that could not be read or are left, and one in which a provider failed
-    that the configuration names.
+    That is one with notes that could not be read or are left, and one in which a provider or a
+    backend failed that the configuration names.
     """
     done = report.embedding
     named = settings.search.provider not in {"auto", "none", ""}
@@ -105,6 +105,7 @@ def exit_code_of(report: SyncReport, settings: Settings) -> int:
         or report.unreadable
         or report.remaining
         or report.failed_roots
+        or report.failed_backends
     )
     return IN_PART if partial else DONE
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from commonplace.cli.context import UsageError
 from commonplace.cli.parser import argument, positive_int
+from commonplace.cli.streams import typed
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -39,7 +40,8 @@ class RecallCommand:
 
     def run(self, args: Namespace, context: Context) -> int:
         """Print the block."""
-        if args.query is not None and not args.query.strip():
+        query = typed(args.query) if args.query is not None else None
+        if query is not None and not query.strip():
             raise UsageError("the query is empty", hint=self.examples[1])
         if args.budget is not None and args.budget < _LEAST_BUDGET:
             raise UsageError(
@@ -47,9 +49,7 @@ class RecallCommand:
                 hint=f"commonplace recall --budget {_LEAST_BUDGET}",
             )
         with context.open_memory() as memory:
-            shown = memory.recall(
-                query=args.query, budget=args.budget, session_key=args.session_key
-            )
+            shown = memory.recall(query=query, budget=args.budget, session_key=args.session_key)
             context.notes(memory.host.hook_failures)
         if context.json:
             context.emit({"text": shown.text, "paths": shown.paths, "cut": shown.cut})

@@ -12,7 +12,7 @@ from commonplace.cli.parser import (
     positive_seconds,
     unit_interval,
 )
-from commonplace.cli.streams import one_line, printable
+from commonplace.cli.streams import one_line, printable, typed
 from commonplace.model.search import MOST_RESULTS, messages_of
 
 if TYPE_CHECKING:
@@ -63,14 +63,14 @@ class SearchCommand:
         argument(parser, "--min-score", "X", about, type=unit_interval)
         about = "key of the chat that searches; a group or channel sees no private notes"
         argument(parser, "--session-key", "KEY", about, default="")
-        about = "answer within so many seconds (default: 30, apart from building a first index)"
+        about = "answer within so many seconds, a first index included (default: 30 apart from it)"
         argument(parser, "--timeout", "SECONDS", about, type=positive_seconds)
         flag(parser, "--wait", "first index and embed everything that changed")
         flag(parser, "--explain", "show how each score was computed")
 
     def run(self, args: Namespace, context: Context) -> int:
         """Search, and print the results."""
-        query: str = args.query if args.query is not None else " ".join(args.words)
+        query = typed(args.query if args.query is not None else " ".join(args.words))
         if not query.strip():
             raise UsageError("the query is empty", hint=self.examples[0])
         with context.open_memory() as memory:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from commonplace.cli.context import UsageError
 from commonplace.cli.parser import argument, flag, positive_int, unit_interval
+from commonplace.cli.streams import typed
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -75,7 +76,7 @@ def _text(given: str) -> str:
     if not given.strip():
         raise UsageError("the text is empty", hint="give its words, or - to read them from input")
     if given != "-":
-        return given
+        return typed(given)
     if sys.stdin is None:
         raise UsageError("standard input is closed", hint="pipe the text, or pass it as TEXT")
     try:

@@ -245,10 +245,23 @@ class RequestRunner:
         return dims_of(self._send([_HARMLESS], "document", trial.deadline)[0])
 
     def _send(self, texts: list[str], purpose: Purpose, deadline: Deadline) -> list[bytes]:
+        # All attempts together: what hangs, or breaks off late, is not left to do so three times.
+        # The waits between two of them are not counted.
+        left = self._seconds(purpose)
+
         def call() -> list[bytes]:
+            nonlocal left
             with self._counting:
                 self.requests += 1
-            vectors = self._asked(texts, purpose, deadline.sooner(self._seconds(purpose)))
+            own = deadline.sooner(left)
+            given = own.remaining()
+            try:
+                vectors = self._asked(texts, purpose, own)
+            except ProviderError as error:
+                left -= given - own.remaining()
+                if own.expired:
+                    error.retry = False
+                raise
             try:
                 return checked(vectors, count=len(texts), dims=None, provider=self.name)
             except (TypeError, ValueError, OverflowError) as error:
@@ -258,10 +271,8 @@ class RequestRunner:
                     kind="protocol",
                 ) from error
 
-        # What hangs once is not left to hang three times; refusals cost no time and are repeated.
-        patience = deadline.sooner(self._seconds(purpose))
         try:
-            return with_retries(call, self._policy, deadline=deadline, patience=patience)
+            return with_retries(call, self._policy, deadline=deadline)
         except DeadlineExceededError as error:
             raise ProviderError(str(error), provider=self.name, kind="timeout") from error
         except ProviderError as error:

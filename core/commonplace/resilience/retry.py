@@ -43,11 +43,8 @@ def with_retries(
     policy: RetryPolicy,
     *,
     deadline: Deadline,
-    patience: Deadline | None = None,
 ) -> T:
     """The result of ``call``, tried again where its :class:`ProviderError` may pass.
-
-    After ``patience`` a call that timed out is not tried again, whatever is left of ``deadline``.
 
     Own code instead of stamina or tenacity: they cannot take both the delay a server asks for and
     a deadline that was set far above, and their clocks cannot be injected for one call alone.
@@ -61,8 +58,6 @@ def with_retries(
         except ProviderError as error:
             attempt += 1
             if not _may_pass(error) or attempt >= policy.attempts:
-                raise
-            if error.kind == "timeout" and patience is not None and patience.expired:
                 raise
             pause = _pause(error, attempt, policy)
             if pause is None or pause >= deadline.remaining():

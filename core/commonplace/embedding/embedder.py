@@ -52,8 +52,8 @@ class ProviderEmbedder:
             return known
         provider = self._provider
 
-        def ask(deadline: Deadline) -> bytes:
-            vector = provider.query(text, deadline=deadline)
+        def ask(deadline: Deadline, pauses: Deadline) -> bytes:
+            vector = provider.query(text, deadline=deadline, pauses=pauses)
             if vector and self._cache is not None:
                 self._cache.put(key, {digest: vector})
             return vector

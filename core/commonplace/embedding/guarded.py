@@ -282,24 +282,27 @@ class GuardedProvider:
             yield
         self._succeeded(purpose)
 
-    def query(self, text: str, *, deadline: Deadline) -> bytes:
+    def query(self, text: str, *, deadline: Deadline, pauses: Deadline | None = None) -> bytes:
         """The vector of a query, counted like :meth:`guarded`; empty for one of length zero.
 
-        That is no failure: the text means nothing to the model.
+        That is no failure: the text means nothing to the model. Attempts that could only begin
+        after ``pauses`` are not made.
         """
         from commonplace.embedding.vectors import ZeroVectorError
 
         with self.guarded("query"):
             try:
-                return self.runner().one(text, purpose="query", deadline=deadline)
+                return self.runner().one(text, purpose="query", deadline=deadline, pauses=pauses)
             except ZeroVectorError:
                 return b""
 
-    def waited(self, ask: Callable[[Deadline], T], deadline: Deadline) -> T:
+    def waited(self, ask: Callable[[Deadline, Deadline], T], deadline: Deadline) -> T:
         """What ``ask`` returns for a query, in the time that a search may wait for it.
 
-        The gate is asked first, and raises where nothing may be sent.
+        ``ask`` gets the request's own deadline, and that of waits before another attempt. The gate
+        is asked first, and raises where nothing may be sent.
         Where the request may take longer, it goes on in its thread, and may count a success later.
+        Where it fails, and another attempt would come too late, that failure is raised at once.
         Raises :class:`~commonplace.errors.ProviderError`; it counts unless little time was given.
         """
         if self.gate is not None:
@@ -308,15 +311,18 @@ class GuardedProvider:
         seconds = limits.wait_seconds if own is None else own
         allowed = min(seconds, deadline.remaining())
         if allowed >= (limits.query_seconds if own is None else own):
-            return ask(deadline)
+            return ask(deadline, deadline)
+        patience = deadline.sooner(seconds)
         try:
-            return self._worker.run(lambda: ask(NEVER), deadline.sooner(seconds))
+            return self._worker.run(lambda: ask(NEVER, patience), patience)
         except DeadlineExceededError:
             error = ProviderError(
                 f"{self.id}: no answer came within {allowed:.2g} s",
                 provider=self.id,
                 kind="timeout",
-                hint="query.embeddingSeconds is how long a search waits",
+                hint="query.embeddingSeconds is how long a search waits"
+                if allowed >= seconds
+                else "a longer timeout of the search leaves more time",
             )
             if allowed >= min(seconds, FAIR_SECONDS):
                 self._caller.failed("query", error)

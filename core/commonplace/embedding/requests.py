@@ -48,11 +48,12 @@ class _Trial:
     """A run of texts, and what it has shown of the provider.
 
     ``works`` says that it embeds anything at all; ``dims`` is how long its vectors are, as far as
-    that is known.
+    that is known. ``pauses`` bounds the waits between attempts.
     """
 
     deadline: Deadline
     dims: int | None = None
+    pauses: Deadline | None = None
     works: bool = False
 
 
@@ -79,15 +80,18 @@ class RequestRunner:
         self._policy = policy or RetryPolicy()
         self._concurrency = max(1, min(concurrency, provider.concurrency))
 
-    def one(self, text: str, *, purpose: Purpose, deadline: Deadline) -> bytes:
+    def one(
+        self, text: str, *, purpose: Purpose, deadline: Deadline, pauses: Deadline | None = None
+    ) -> bytes:
         """The vector of one text; a query's within ``query_seconds``, all attempts together.
 
+        A failure is raised where another attempt could only begin after ``pauses``.
         Raises :class:`~commonplace.errors.ProviderError`, and a plain
         :class:`~commonplace.errors.UnavailableError` where it refuses this text and no others.
         """
         if purpose == "query":
             deadline = deadline.sooner(self._seconds("query"))
-        trial = _Trial(deadline)
+        trial = _Trial(deadline, pauses=pauses)
         try:
             return self._run((0,), [text], purpose, trial).vectors[0]
         except ProviderError as error:
@@ -182,7 +186,7 @@ class RequestRunner:
         sent = [cut_to_fit(text, limits) for text in texts]
         cut = tuple(i for i, text, whole in zip(indices, sent, texts, strict=True) if text != whole)
         try:
-            vectors = self._send(sent, purpose, trial.deadline)
+            vectors = self._send(sent, purpose, trial)
             if purpose == "document":
                 self._check_length(vectors, trial)
         except ProviderError as error:
@@ -242,9 +246,10 @@ class RequestRunner:
 
     def _usual_length(self, trial: _Trial) -> int:
         """How long the vector of a harmless text is."""
-        return dims_of(self._send([_HARMLESS], "document", trial.deadline)[0])
+        return dims_of(self._send([_HARMLESS], "document", trial)[0])
 
-    def _send(self, texts: list[str], purpose: Purpose, deadline: Deadline) -> list[bytes]:
+    def _send(self, texts: list[str], purpose: Purpose, trial: _Trial) -> list[bytes]:
+        deadline = trial.deadline
         # All attempts together: what hangs, or breaks off late, is not left to do so three times.
         # The waits between two of them are not counted.
         left = self._seconds(purpose)
@@ -272,7 +277,7 @@ class RequestRunner:
                 ) from error
 
         try:
-            return with_retries(call, self._policy, deadline=deadline)
+            return with_retries(call, self._policy, deadline=deadline, pauses=trial.pauses)
         except DeadlineExceededError as error:
             raise ProviderError(str(error), provider=self.name, kind="timeout") from error
         except ProviderError as error:

@@ -256,8 +256,8 @@ class EmbeddingService:
             if known is not None and len(known) in lengths:
                 return known
 
-        def ask(deadline: Deadline) -> bytes:
-            vector = provider.query(text, deadline=deadline)
+        def ask(deadline: Deadline, pauses: Deadline) -> bytes:
+            vector = provider.query(text, deadline=deadline, pauses=pauses)
             if self.cache is not None and len(vector) in lengths:
                 self.cache.put(key, {digest: vector})
             return vector

@@ -43,13 +43,16 @@ def with_retries(
     policy: RetryPolicy,
     *,
     deadline: Deadline,
+    pauses: Deadline | None = None,
 ) -> T:
     """The result of ``call``, tried again where its :class:`ProviderError` may pass.
+
+    ``pauses`` is where waits must have ended, if that is before ``deadline``.
 
     Own code instead of stamina or tenacity: they cannot take both the delay a server asks for and
     a deadline that was set far above, and their clocks cannot be injected for one call alone.
 
-    Raises the last error; it is raised at once where waiting would pass the deadline.
+    Raises the last error; it is raised at once where waiting would pass either.
     """
     attempt = 0
     while True:
@@ -61,6 +64,8 @@ def with_retries(
                 raise
             pause = _pause(error, attempt, policy)
             if pause is None or pause >= deadline.remaining():
+                raise
+            if pauses is not None and pause >= pauses.remaining():
                 raise
         deadline.pause(pause, policy.sleep)
 

@@ -44,6 +44,11 @@ def text_digest(text: str) -> bytes:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
+def cache_key(fingerprint: str, purpose: str) -> str:
+    """The cache's key of a fingerprint: models embed queries and documents differently."""
+    return f"{fingerprint}|{purpose}"
+
+
 class EmbeddingCache:
     """Vectors keyed by (fingerprint, :func:`text_digest`); shared by backends, agents, processes.
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.embedding.cache import text_digest
-from commonplace.embedding.service import cache_key
+from commonplace.embedding.cache import cache_key, text_digest
 from commonplace.embedding.vectors import dims_of, sound
 from commonplace.errors import UnavailableError
 

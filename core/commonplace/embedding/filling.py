@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from attrs import define
 
-from commonplace.embedding.cache import text_digest
+from commonplace.embedding.cache import cache_key, text_digest
 from commonplace.embedding.http.errors import describe
-from commonplace.embedding.service import cache_key
 from commonplace.embedding.spaces import RefusedText, VectorLength, fingerprint_of, space_of
 from commonplace.embedding.vectors import dims_of, sound
 from commonplace.errors import UnavailableError

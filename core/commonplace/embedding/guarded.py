@@ -226,6 +226,8 @@ class GuardedProvider:
         self._caller = GuardedCaller(
             id_, self._breakers, counts=ProviderError, reason=_reason, changed=changed
         )
+        self._changed = changed
+        self._mismatched = False
         self._concurrency = concurrency
         self._query_seconds = query_seconds
         self._worker = worker or Worker(id_)
@@ -327,6 +329,15 @@ class GuardedProvider:
             if allowed >= min(seconds, FAIR_SECONDS):
                 self._caller.failed("query", error)
             raise error from None
+
+    def compared(self, mismatch: str) -> None:
+        """Report a vector that cannot be compared with those of the index; ``""``: one that can.
+
+        It is no failure to leave the provider alone for, which may serve other indexes.
+        """
+        if bool(mismatch) != self._mismatched:
+            self._mismatched = bool(mismatch)
+            self._changed(self.id, mismatch or None)
 
     @property
     def refusal(self) -> str:

@@ -9,9 +9,10 @@ import pytest
 from commonplace.embedding.cache import EmbeddingCache
 from commonplace.embedding.filling import fill_vectors
 from commonplace.embedding.guarded import GuardedProvider
-from commonplace.embedding.service import EmbeddingService, QueryVector, refused_texts
+from commonplace.embedding.service import EmbeddingService, QueryVector
 from commonplace.embedding.spaces import RefusedTexts, SpaceLedger
 from commonplace.errors import ProviderError
+from commonplace.health.status import refused_texts
 from commonplace.model.search import Fallback
 from commonplace.protocols.providers import Limits
 from commonplace.resilience.breaker import CircuitBreaker

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack, contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -11,9 +12,9 @@ from commonplace.embedding.cache import cache_key, text_digest
 from commonplace.embedding.http.errors import describe
 from commonplace.embedding.spaces import RefusedText, VectorLength, fingerprint_of, space_of
 from commonplace.embedding.vectors import dims_of, sound
-from commonplace.errors import UnavailableError
+from commonplace.errors import IndexBusyError, IndexReadOnlyError, UnavailableError
 from commonplace.model.reports import Embedding, Progress
-from commonplace.resilience.deadline import NEVER
+from commonplace.resilience.deadline import NEVER, POLL_SECONDS
 from commonplace.resilience.lock import waited_for
 
 if TYPE_CHECKING:
@@ -284,9 +285,18 @@ class _Filling:
         """Give all texts of a group their vectors, which are kept after each request."""
         rest = self._uncached(group)
         on_progress()
-        digests = {digest: text_digest(text) for digest, text in rest}
+        if rest:
+            with self._turn() as waited:
+                if waited:
+                    rest = self._uncached(self._still_missing(rest))
+                    on_progress()
+                self._embed_rest(rest, on_progress)
+
+    def _embed_rest(self, rest: Sequence[tuple[str, str]], on_progress: Callable[[], None]) -> None:
+        """Send texts that are not in the cache."""
         if not rest:
             return
+        digests = {digest: text_digest(text) for digest, text in rest}
         texts = [text for _, text in rest]
         dims = self._length.dims if self._length.confirmed else None
         with self._provider.guarded("document"):
@@ -304,6 +314,34 @@ class _Filling:
                     path = self._locate(text) or repr(" ".join(text.split())[:_EXCERPT])
                     self._refused[digest] = RefusedText(path, reason)
                 on_progress()
+
+    @contextmanager
+    def _turn(self) -> Iterator[bool]:
+        """Keep others from embedding the same notes; yields whether one was waited for.
+
+        However long it takes: it may be a first index. Without a lock file there is no wait.
+        """
+        lease, waited = self._service.turn, False
+        with ExitStack() as stack:
+            while lease is not None and not self._deadline.expired:
+                try:
+                    stack.enter_context(lease.held(POLL_SECONDS if waited else 0))
+                    break
+                except IndexReadOnlyError:
+                    break
+                except IndexBusyError as error:
+                    if not waited and self._progress is not None:
+                        label = f"waiting for {error.holder}, which embeds the notes"
+                        self._progress(Progress(label=label, completed=0, total=0))
+                    waited = True
+            yield waited
+
+    def _still_missing(self, group: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
+        """Those of ``group`` that no other process has embedded in this index meanwhile."""
+        if self._length.dims is None:
+            self._length = VectorLength(self._provider, self._store.spaces(), self._ledger)
+        missing = {digest for digest, _ in self._missing()}
+        return [item for item in group if item[0] in missing]
 
     def _keep(self, by_text: Mapping[bytes, bytes], by_chunk: dict[str, bytes]) -> None:
         """Keep vectors that the provider has made, in the cache and in the store."""

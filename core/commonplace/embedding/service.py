@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from commonplace.model.documents import SpaceInfo
     from commonplace.resilience.breaker import BreakerState
     from commonplace.resilience.deadline import Deadline
+    from commonplace.resilience.lock import Lease
 
     MayAnswer = tuple[GuardedProvider, SpaceInfo | None, Fallback | None]
 
@@ -60,7 +61,8 @@ class EmbeddingService:
 
     ``providers`` are those that could be built; ``absent`` is the reason if the primary could not,
     and then the first is the fallback. ``former`` builds the provider of a space made under earlier
-    settings, which ``ledger`` keeps; ``refused`` are texts not to be sent again.
+    settings, which ``ledger`` keeps; ``refused`` are texts not to be sent again. Who holds ``turn``
+    embeds the notes of the index, and others wait, so that no text is embedded twice.
     """
 
     def __init__(
@@ -72,6 +74,7 @@ class EmbeddingService:
         former: Callable[[Sequence[SpaceInfo]], GuardedProvider | None] = lambda _: None,
         ledger: SpaceLedger | None = None,
         refused: RefusedTexts | None = None,
+        turn: Lease | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.providers = tuple(providers)
@@ -79,6 +82,7 @@ class EmbeddingService:
         self.absent = absent
         self.ledger = ledger
         self.refused = refused
+        self.turn = turn
         self._former_of = former
         self._former: dict[str, GuardedProvider] = {}
         self._since = clock()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
@@ -17,6 +18,7 @@ from commonplace.model.search import Fallback
 from commonplace.protocols.providers import Limits
 from commonplace.resilience.breaker import CircuitBreaker
 from commonplace.resilience.deadline import NEVER, Deadline
+from commonplace.resilience.lock import Lease
 from commonplace.testing import live_build, make_put, publish, write
 from commonplace_inmemory.store import InMemoryStore
 
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from commonplace.model.reports import Embedding
+    from commonplace.model.reports import Embedding, Progress
 
 
 class Provider:
@@ -69,7 +71,8 @@ def service_of(provider: Provider, *, cache: EmbeddingCache | None = None) -> Em
 
 
 def filled(service: EmbeddingService, store: InMemoryStore, **options: Any) -> Embedding:
-    return fill_vectors(service, store, live_build(store), deadline=NEVER, **options)
+    options.setdefault("deadline", NEVER)
+    return fill_vectors(service, store, live_build(store), **options)
 
 
 @pytest.fixture
@@ -157,6 +160,48 @@ def test_until_the_new_space_covers_all_the_old_one_stays(
     report = filled(another(service_of(provider), ledgers), store)
     assert (report.embedded, report.missing) == (1, 0)
     assert lengths(store) == {3: 3}
+
+
+@pytest.mark.parametrize("cached", [True, False])
+def test_who_waits_for_another_process_that_embeds_pays_for_nothing(
+    store: InMemoryStore, tmp_path: Path, *, cached: bool
+) -> None:
+    cache = EmbeddingCache(":memory:") if cached else None
+    provider, theirs = Provider(0), Provider(0)
+    lock = str(tmp_path / "index.embedding.lock")
+    mine = service_of(provider, cache=cache)
+    service = EmbeddingService(mine.providers, cache, turn=Lease(lock))
+    heard: list[str] = []
+    with ExitStack() as other:
+        other.enter_context(Lease(lock).held(0))
+
+        def waits(progress: Progress) -> None:
+            if progress.label.startswith("waiting"):
+                heard.append(progress.label)
+                filled(service_of(theirs, cache=cache), store)
+                other.close()
+
+        report = filled(service, store, progress=waits)
+    assert len(heard) == 1
+    assert heard[0].endswith(", which embeds the notes")
+    assert (provider.requests, len(theirs.requests)) == ([], 1)
+    assert (report.embedded, report.requests, report.missing, report.reason) == (0, 0, 0, "")
+    write(store, make_put("new.md", "new"))  # the turn is free again
+    assert filled(EmbeddingService(mine.providers, cache, turn=Lease(lock)), store).embedded == 1
+
+
+def test_a_wait_for_another_process_that_embeds_ends_at_the_deadline(
+    store: InMemoryStore, tmp_path: Path
+) -> None:
+    provider = Provider(0)
+    lock = str(tmp_path / "index.embedding.lock")
+    service = EmbeddingService(service_of(provider).providers, None, turn=Lease(lock))
+    moments = iter([5.0, 5.0, 5.0])
+    deadline = Deadline(9.0, lambda: next(moments, 10.0))
+    with Lease(lock).held(0):
+        report = filled(service, store, deadline=deadline)
+    assert provider.requests == []
+    assert (report.missing, report.reason) == (3, "there was no time to embed the rest")
 
 
 def test_a_server_that_comes_back_to_its_length_costs_one_request(

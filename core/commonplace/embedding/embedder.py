@@ -114,7 +114,7 @@ class ProviderEmbedder:
         """Cached vectors of one length: that of the last new ones, if it is known."""
         if self._cache is None:
             return {}
-        return sound(self._cache.get(key, digests), self.dims)
+        return sound(self._cache.get(key, digests, dims=self.dims), self.dims)
 
 
 class EmbedderMaker:

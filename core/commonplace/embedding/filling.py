@@ -205,8 +205,9 @@ class _Filling:
         missing = self._permitted([item for item in missing if item[0] not in self._refused])
         changed = self._length.changed
         if self._length.doubtful and missing:
-            # One text shows which space lacks vectors: the server may have changed back.
-            self._embed_group(missing[:1])
+            # One text, sent though it may be cached, shows which space lacks vectors: the server
+            # may have changed back.
+            self._embed_rest(missing[:1])
             if self._length.changed != changed:
                 return
             missing = missing[1:]
@@ -292,8 +293,10 @@ class _Filling:
                     on_progress()
                 self._embed_rest(rest, on_progress)
 
-    def _embed_rest(self, rest: Sequence[tuple[str, str]], on_progress: Callable[[], None]) -> None:
-        """Send texts that are not in the cache."""
+    def _embed_rest(
+        self, rest: Sequence[tuple[str, str]], on_progress: Callable[[], None] = lambda: None
+    ) -> None:
+        """Send texts, whatever the cache has."""
         if not rest:
             return
         digests = {digest: text_digest(text) for digest, text in rest}
@@ -354,7 +357,8 @@ class _Filling:
     def _known(self, digests: Collection[bytes]) -> dict[bytes, bytes]:
         if self._cache is None:
             return {}
-        return sound(self._cache.get(self._key, digests), self._length.dims)
+        dims = self._length.dims
+        return sound(self._cache.get(self._key, digests, dims=dims), dims)
 
     def _drop_other_lengths(self) -> None:
         """Drop the provider's spaces of other lengths: no query vector of theirs can be made."""

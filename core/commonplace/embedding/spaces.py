@@ -225,10 +225,12 @@ class VectorLength:
             self._kept = dims
 
     def _change(self, dims: int) -> None:
+        if self._indexed is None:
+            self._indexed = self.dims  # that of vectors from the cache, in a new index
         self.dims = dims
         self.note = (
             f"{self._id} now gives {dims} dimensions instead of {self._indexed}:"
-            " all notes are embedded again"
+            " the vectors of all notes are replaced"
             if dims != self._indexed
             else ""
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
@@ -120,10 +120,48 @@ def test_a_server_that_changes_its_length_is_followed_into_a_new_space(
     provider.extra = 1
     report = filled(service, store)
     assert (report.embedded, report.missing, report.reason) == (4, 0, "")
-    assert report.note == ("p0 now gives 3 dimensions instead of 2: all notes are embedded again")
+    assert report.note == (
+        "p0 now gives 3 dimensions instead of 2: the vectors of all notes are replaced"
+    )
     assert lengths(store) == {3: 4}  # no query vector of the old length can be made
     again = filled(service, store)
     assert (again.embedded, again.requests, again.note) == (0, 0, "")
+
+
+def test_a_new_index_names_the_length_that_the_cache_had(store: InMemoryStore) -> None:
+    cache = EmbeddingCache(":memory:")
+    provider = Provider(0)
+    service = service_of(provider, cache=cache)
+    filled(service, store)
+    with closing(InMemoryStore()) as new:
+        publish(new, make_put("a.md", "one", "two two"), make_put("b.md", "three", "more"))
+        provider.extra = 1
+        report = filled(service, new)
+        assert lengths(new) == {3: 4}
+    assert report.note == (
+        "p0 now gives 3 dimensions instead of 2: the vectors of all notes are replaced"
+    )
+
+
+@pytest.mark.parametrize("seen", [True, False])
+def test_vectors_of_each_length_stay_in_the_cache(
+    store: InMemoryStore, ledgers: Ledgers, *, seen: bool
+) -> None:
+    """A gateway that balances over two models does not cost a whole embedding with each update."""
+    provider = Provider(0)
+    service = another(service_of(provider, cache=EmbeddingCache(":memory:")), ledgers)
+    filled(service, store)
+    for round_, extra in enumerate((1, 0, 1)):
+        provider.extra = extra
+        if seen:
+            service.query(f"query {round_}", store.spaces(), deadline=NEVER)
+        write(store, make_put("new.md", f"new {round_}"))
+        report = filled(service, store)
+        assert (report.missing, report.reason) == (0, "")
+        assert lengths(store) == {2 + extra: 4}
+        if round_:
+            assert report.embedded <= 2
+            assert report.cached >= 2
 
 
 def test_what_a_query_has_seen_is_followed_though_nothing_is_missing(

@@ -159,10 +159,12 @@ class CheckedProvider:
             words = f"{self._label} failed: its {what} needs a module named {error.name!r}"
             raise PluginUnavailableError(words, hint=self._install(error)) from error
         except BaseException as error:
-            failure_of(error)
+            from commonplace.embedding.http.errors import SEE_TRACEBACK, show_traceback
+
+            show_traceback(error)
             # Without its message, which may hold a key.
             words = f"{self._label} failed: its {what} raised {type(error).__name__}"
-            raise PluginUnavailableError(words) from error
+            raise PluginUnavailableError(words, hint=SEE_TRACEBACK) from error
         fits = False
         with suppress(Exception):  # of another shape altogether
             fits = right(value)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from attrs import define, evolve, frozen
 
+from commonplace.embedding.http.errors import SEE_TRACEBACK, show_traceback
 from commonplace.embedding.vectors import checked, dims_of
 from commonplace.errors import CallerError, DeadlineExceededError, ProviderError, UnavailableError
 from commonplace.graphemes import is_boundary
-from commonplace.resilience.bounded_call import failure_of
 from commonplace.resilience.retry import RetryPolicy, with_retries
 
 if TYPE_CHECKING:
@@ -320,12 +320,13 @@ def provider_errors(provider: str, part: str) -> Iterator[None]:
             str(error), provider=provider, kind="unavailable", hint=error.hint
         ) from error
     except BaseException as error:
-        failure_of(error)
+        show_traceback(error)
         # Without its message, which may hold a key.
         raise ProviderError(
             f"{provider}: {part} failed with {type(error).__name__}",
             provider=provider,
             kind="protocol",
+            hint=SEE_TRACEBACK,
         ) from error
 
 

@@ -550,6 +550,24 @@ def test_whatever_a_provider_raises_is_an_error_of_the_provider_s(
     assert (caught.value.kind, str(caught.value)) == (kind, words)
 
 
+@pytest.mark.parametrize("wanted", [True, False])
+def test_the_traceback_of_a_provider_is_shown_to_who_asks_for_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *, wanted: bool
+) -> None:
+    monkeypatch.setenv("COMMONPLACE_DEBUG", "1" if wanted else "")
+
+    def answer(texts: list[str]) -> list[list[float]]:
+        raise RuntimeError("no room for sk-aaaabbbbccccdddd")
+
+    with pytest.raises(ProviderError) as caught:
+        runner(Scripted(answer)).one("text", purpose="query", deadline=NEVER)
+    assert "COMMONPLACE_DEBUG=1" in caught.value.hint
+    shown = capsys.readouterr().err
+    assert ("RuntimeError: no room for ***" in shown and "in answer" in shown) is wanted
+    assert bool(shown) is wanted
+    assert "sk-aaaa" not in shown
+
+
 def test_all_attempts_at_a_query_share_its_time() -> None:
     def answer(texts: list[str]) -> list[list[float]]:
         now[0] += 15.0

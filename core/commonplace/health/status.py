@@ -236,7 +236,14 @@ def _embedding(
             f"the notes are embedded with {second}, in place of {first}: "
             f"`commonplace index --force` embeds them with {first}"
         )
-    return active_provider(service, spaces), states
+    active = active_provider(service, spaces)
+    if service.primary and service.standby and covered.get("primary") and not active.answers:
+        first, second = states[0].id, states[-1].id
+        warnings.append(
+            f"keywords alone answer while {first} fails: it has embedded the notes, and {second}"
+            f" has not. To change over, set provider to {second}: `commonplace index` embeds them"
+        )
+    return active, states
 
 
 def refused_texts(service: EmbeddingService) -> list[str]:

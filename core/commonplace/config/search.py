@@ -364,7 +364,11 @@ class SearchSettings(Group):
     )
     model: str = setting("Embedding model.", default="", shown="the provider's default")
     fallback: str = setting(
-        "Who makes embeddings when `provider` cannot.", default="none", known=PROVIDERS
+        "Who embeds the notes when `provider` fails before it has embedded any. Once it has, "
+        "keywords answer while it fails, since the vectors of two providers cannot be compared: "
+        "to change over, set `provider`.",
+        default="none",
+        known=PROVIDERS,
     )
     output_dimensionality: int | None = setting(
         "Length of the vectors, for models that offer several.",

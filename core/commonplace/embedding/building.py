@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, cast
@@ -16,7 +17,6 @@ from commonplace.embedding.keys import RotatingKeys
 from commonplace.embedding.spaces import context_as_recorded, fingerprint_of, recorded_settings
 from commonplace.errors import CommonplaceError, PluginUnavailableError, UnavailableError
 from commonplace.host.backends import probed
-from commonplace.resilience.bounded_call import failure_of
 from commonplace.resilience.breaker import BreakerFile, CircuitBreaker
 
 if TYPE_CHECKING:
@@ -106,10 +106,13 @@ class ProviderBuilder:
         except CommonplaceError:
             raise
         except BaseException as error:
-            failure_of(error)
+            from commonplace.embedding.http.errors import SEE_TRACEBACK, show_traceback
+
+            show_traceback(error)
             # Without its message, which may hold a key.
             raise PluginUnavailableError(
-                f"{label} failed: it could not be built: {type(error).__name__}"
+                f"{label} failed: it could not be built: {type(error).__name__}",
+                hint=SEE_TRACEBACK,
             ) from error
         trusted = self._host.is_builtin("provider", id_)
         provider = CheckedProvider(
@@ -118,7 +121,7 @@ class ProviderBuilder:
         capabilities = provider.capabilities
         batch = self._settings.search.remote.batch
         batches = batch.enabled and "batches" in capabilities
-        digest = _digest(provider, context)
+        digest = _digest(built, provider, context)
         return GuardedProvider(
             id_,
             provider,
@@ -191,10 +194,11 @@ def _built(
     return RotatingKeys([first, *others]) if others else first
 
 
-def _digest(provider: EmbeddingProvider, context: ProviderContext) -> str:
-    """Four hex digits that change with the provider's settings: a change may fix a failure.
+def _digest(built: EmbeddingProvider, provider: CheckedProvider, context: ProviderContext) -> str:
+    """Four hex digits that change with the provider's settings and code: that may fix a failure.
 
-    So few that they give no help in guessing a key.
+    So few that they give no help in guessing a key. Where tracebacks are wanted, no failure of
+    another process counts.
     """
     import hashlib
 
@@ -203,4 +207,14 @@ def _digest(provider: EmbeddingProvider, context: ProviderContext) -> str:
     except UnavailableError:
         fingerprint = ""
     parts = (fingerprint, context.base_url, context.api_key, sorted(context.headers.items()))
-    return hashlib.sha256(repr(parts).encode("utf-8", "replace")).hexdigest()[:4]
+    code = _code_changed(built), os.getpid() if os.environ.get("COMMONPLACE_DEBUG") else 0
+    return hashlib.sha256(repr((*parts, code)).encode("utf-8", "replace")).hexdigest()[:4]
+
+
+def _code_changed(built: object) -> float:
+    """When the file with the class of ``built`` was changed (epoch seconds); 0 if not known."""
+    module = sys.modules.get(type(built).__module__)
+    try:
+        return os.stat(getattr(module, "__file__", None) or "").st_mtime
+    except OSError:
+        return 0.0

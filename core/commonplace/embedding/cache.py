@@ -25,12 +25,13 @@ CREATE TABLE IF NOT EXISTS embedding (
     digest BLOB NOT NULL,
     vector BLOB NOT NULL,
     used_at INTEGER NOT NULL,
-    PRIMARY KEY (fingerprint, digest)
+    bytes INTEGER NOT NULL,
+    PRIMARY KEY (fingerprint, digest, bytes)
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS embedding_by_use ON embedding (used_at);
 """
 _GROUP = 400
-_VERSION = 1
+_VERSION = 2
 _MOST_FAULTS = 5
 _DAMAGE = (apsw.NotADBError, apsw.CorruptError)
 
@@ -44,9 +45,15 @@ def text_digest(text: str) -> bytes:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
+def cache_key(fingerprint: str, purpose: str) -> str:
+    """The cache's key of a fingerprint: models embed queries and documents differently."""
+    return f"{fingerprint}|{purpose}"
+
+
 class EmbeddingCache:
     """Vectors keyed by (fingerprint, :func:`text_digest`); shared by backends, agents, processes.
 
+    It keeps one of each length: a gateway may change between two models at one address.
     Only an accelerator: if its file fails, or is of a newer version, no vector is known or kept,
     and :attr:`trouble` has the reason. ``max_entries`` bounds it (``None``: no bound); the least
     recently used entries go first, reading counts as use.
@@ -64,8 +71,10 @@ class EmbeddingCache:
         self._file: tuple[int, int] | None = None  # that was opened
         self._closed = False
 
-    def get(self, fingerprint: str, digests: Collection[bytes]) -> dict[bytes, bytes]:
-        """The vectors that are known, by digest."""
+    def get(
+        self, fingerprint: str, digests: Collection[bytes], *, dims: int | None = None
+    ) -> dict[bytes, bytes]:
+        """The vectors that are known, by digest; without ``dims`` those that were kept last."""
         wanted = list(dict.fromkeys(digests))
 
         def read(connection: apsw.Connection) -> dict[bytes, bytes]:
@@ -73,11 +82,12 @@ class EmbeddingCache:
             for begin in range(0, len(wanted), _GROUP):
                 group = wanted[begin : begin + _GROUP]
                 marks = ",".join("?" * len(group))
-                sql = f"SELECT digest, vector FROM embedding WHERE fingerprint = ? AND digest IN ({marks})"  # noqa: S608, E501 - only marks
-                rows: Any = connection.execute(sql, (fingerprint, *group))
+                sql = f"SELECT digest, vector FROM embedding WHERE fingerprint = ?1 AND (?2 IS NULL OR bytes = ?2) AND digest IN ({marks}) ORDER BY used_at"  # noqa: S608, E501 - only marks
+                size = None if dims is None else 4 * dims
+                rows: Any = connection.execute(sql, (fingerprint, size, *group))
                 vectors |= dict(rows)
             if vectors and self._max_entries is not None:
-                self._touch(connection, fingerprint, list(vectors))
+                self._touch(connection, fingerprint, vectors)
             return vectors
 
         return self._guarded(read, {})
@@ -89,8 +99,8 @@ class EmbeddingCache:
         def write(connection: apsw.Connection) -> None:
             with connection:
                 connection.executemany(
-                    "INSERT OR REPLACE INTO embedding VALUES (?, ?, ?, ?)",
-                    [(fingerprint, digest, vector, now) for digest, vector in vectors.items()],
+                    "INSERT OR REPLACE INTO embedding VALUES (?, ?, ?, ?, ?)",
+                    [(fingerprint, text, of, now, len(of)) for text, of in vectors.items()],
                 )
                 self._evict(connection)
 
@@ -126,14 +136,17 @@ class EmbeddingCache:
             self._closed = True
             self._let_go()
 
-    def _touch(self, connection: apsw.Connection, fingerprint: str, digests: list[bytes]) -> None:
+    def _touch(
+        self, connection: apsw.Connection, fingerprint: str, vectors: Mapping[bytes, bytes]
+    ) -> None:
         # A file that cannot be written, as on a full disk, still answers, and its order of use
         # stays as it was.
         try:
             with connection:
                 connection.executemany(
-                    "UPDATE embedding SET used_at = ? WHERE fingerprint = ? AND digest = ?",
-                    [(self._now(), fingerprint, digest) for digest in digests],
+                    "UPDATE embedding SET used_at = ?"
+                    " WHERE fingerprint = ? AND digest = ? AND bytes = ?",
+                    [(self._now(), fingerprint, text, len(of)) for text, of in vectors.items()],
                 )
         except _DAMAGE:
             raise
@@ -146,8 +159,8 @@ class EmbeddingCache:
         surplus = connection.execute("SELECT count(*) FROM embedding").get - self._max_entries
         if surplus > 0:
             connection.execute(
-                "DELETE FROM embedding WHERE (fingerprint, digest) IN "
-                "(SELECT fingerprint, digest FROM embedding ORDER BY used_at, digest LIMIT ?)",
+                "DELETE FROM embedding WHERE (fingerprint, digest, bytes) IN (SELECT"
+                " fingerprint, digest, bytes FROM embedding ORDER BY used_at, digest LIMIT ?)",
                 (surplus,),
             )
 

@@ -157,6 +157,7 @@ def _chosen(
     from commonplace.embedding.service import KEYWORDS, EmbeddingService
     from commonplace.embedding.spaces import RefusedTexts, SpaceLedger
     from commonplace.model.search import Fallback
+    from commonplace.resilience.lock import Lease
 
     providers: list[GuardedProvider] = []
     absent: Fallback | None = None
@@ -178,6 +179,7 @@ def _chosen(
         former=lambda spaces: builder.former(ids[0], spaces, ledger),
         ledger=ledger,
         refused=RefusedTexts(os.path.join(folder, "refused.json"), settings.index_path),
+        turn=Lease(f"{settings.index_path}.embedding.lock"),
         clock=clock,
     )
     return Choice(service, tuple(notices))

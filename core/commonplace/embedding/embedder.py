@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.embedding.cache import text_digest
-from commonplace.embedding.service import cache_key
+from commonplace.embedding.cache import cache_key, text_digest
 from commonplace.embedding.vectors import dims_of, sound
 from commonplace.errors import UnavailableError
 
@@ -52,8 +51,8 @@ class ProviderEmbedder:
             return known
         provider = self._provider
 
-        def ask(deadline: Deadline) -> bytes:
-            vector = provider.query(text, deadline=deadline)
+        def ask(deadline: Deadline, pauses: Deadline) -> bytes:
+            vector = provider.query(text, deadline=deadline, pauses=pauses)
             if vector and self._cache is not None:
                 self._cache.put(key, {digest: vector})
             return vector
@@ -115,7 +114,7 @@ class ProviderEmbedder:
         """Cached vectors of one length: that of the last new ones, if it is known."""
         if self._cache is None:
             return {}
-        return sound(self._cache.get(key, digests), self.dims)
+        return sound(self._cache.get(key, digests, dims=self.dims), self.dims)
 
 
 class EmbedderMaker:

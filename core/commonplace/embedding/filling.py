@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack, contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from attrs import define
 
-from commonplace.embedding.cache import text_digest
+from commonplace.embedding.cache import cache_key, text_digest
 from commonplace.embedding.http.errors import describe
-from commonplace.embedding.service import cache_key
 from commonplace.embedding.spaces import RefusedText, VectorLength, fingerprint_of, space_of
 from commonplace.embedding.vectors import dims_of, sound
-from commonplace.errors import UnavailableError
+from commonplace.errors import IndexBusyError, IndexReadOnlyError, UnavailableError
 from commonplace.model.reports import Embedding, Progress
-from commonplace.resilience.deadline import NEVER
+from commonplace.resilience.deadline import NEVER, POLL_SECONDS
 from commonplace.resilience.lock import waited_for
 
 if TYPE_CHECKING:
@@ -205,8 +205,9 @@ class _Filling:
         missing = self._permitted([item for item in missing if item[0] not in self._refused])
         changed = self._length.changed
         if self._length.doubtful and missing:
-            # One text shows which space lacks vectors: the server may have changed back.
-            self._embed_group(missing[:1])
+            # One text, sent though it may be cached, shows which space lacks vectors: the server
+            # may have changed back.
+            self._embed_rest(missing[:1])
             if self._length.changed != changed:
                 return
             missing = missing[1:]
@@ -285,9 +286,20 @@ class _Filling:
         """Give all texts of a group their vectors, which are kept after each request."""
         rest = self._uncached(group)
         on_progress()
-        digests = {digest: text_digest(text) for digest, text in rest}
+        if rest:
+            with self._turn() as waited:
+                if waited:
+                    rest = self._uncached(self._still_missing(rest))
+                    on_progress()
+                self._embed_rest(rest, on_progress)
+
+    def _embed_rest(
+        self, rest: Sequence[tuple[str, str]], on_progress: Callable[[], None] = lambda: None
+    ) -> None:
+        """Send texts, whatever the cache has."""
         if not rest:
             return
+        digests = {digest: text_digest(text) for digest, text in rest}
         texts = [text for _, text in rest]
         dims = self._length.dims if self._length.confirmed else None
         with self._provider.guarded("document"):
@@ -306,6 +318,34 @@ class _Filling:
                     self._refused[digest] = RefusedText(path, reason)
                 on_progress()
 
+    @contextmanager
+    def _turn(self) -> Iterator[bool]:
+        """Keep others from embedding the same notes; yields whether one was waited for.
+
+        However long it takes: it may be a first index. Without a lock file there is no wait.
+        """
+        lease, waited = self._service.turn, False
+        with ExitStack() as stack:
+            while lease is not None and not self._deadline.expired:
+                try:
+                    stack.enter_context(lease.held(POLL_SECONDS if waited else 0))
+                    break
+                except IndexReadOnlyError:
+                    break
+                except IndexBusyError as error:
+                    if not waited and self._progress is not None:
+                        label = f"waiting for {error.holder}, which embeds the notes"
+                        self._progress(Progress(label=label, completed=0, total=0))
+                    waited = True
+            yield waited
+
+    def _still_missing(self, group: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
+        """Those of ``group`` that no other process has embedded in this index meanwhile."""
+        if self._length.dims is None:
+            self._length = VectorLength(self._provider, self._store.spaces(), self._ledger)
+        missing = {digest for digest, _ in self._missing()}
+        return [item for item in group if item[0] in missing]
+
     def _keep(self, by_text: Mapping[bytes, bytes], by_chunk: dict[str, bytes]) -> None:
         """Keep vectors that the provider has made, in the cache and in the store."""
         self._length.measured(by_text.values())
@@ -317,7 +357,8 @@ class _Filling:
     def _known(self, digests: Collection[bytes]) -> dict[bytes, bytes]:
         if self._cache is None:
             return {}
-        return sound(self._cache.get(self._key, digests), self._length.dims)
+        dims = self._length.dims
+        return sound(self._cache.get(self._key, digests, dims=dims), dims)
 
     def _drop_other_lengths(self) -> None:
         """Drop the provider's spaces of other lengths: no query vector of theirs can be made."""

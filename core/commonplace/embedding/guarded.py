@@ -159,10 +159,12 @@ class CheckedProvider:
             words = f"{self._label} failed: its {what} needs a module named {error.name!r}"
             raise PluginUnavailableError(words, hint=self._install(error)) from error
         except BaseException as error:
-            failure_of(error)
+            from commonplace.embedding.http.errors import SEE_TRACEBACK, show_traceback
+
+            show_traceback(error)
             # Without its message, which may hold a key.
             words = f"{self._label} failed: its {what} raised {type(error).__name__}"
-            raise PluginUnavailableError(words) from error
+            raise PluginUnavailableError(words, hint=SEE_TRACEBACK) from error
         fits = False
         with suppress(Exception):  # of another shape altogether
             fits = right(value)
@@ -226,6 +228,8 @@ class GuardedProvider:
         self._caller = GuardedCaller(
             id_, self._breakers, counts=ProviderError, reason=_reason, changed=changed
         )
+        self._changed = changed
+        self._mismatched = False
         self._concurrency = concurrency
         self._query_seconds = query_seconds
         self._worker = worker or Worker(id_)
@@ -282,24 +286,27 @@ class GuardedProvider:
             yield
         self._succeeded(purpose)
 
-    def query(self, text: str, *, deadline: Deadline) -> bytes:
+    def query(self, text: str, *, deadline: Deadline, pauses: Deadline | None = None) -> bytes:
         """The vector of a query, counted like :meth:`guarded`; empty for one of length zero.
 
-        That is no failure: the text means nothing to the model.
+        That is no failure: the text means nothing to the model. Attempts that could only begin
+        after ``pauses`` are not made.
         """
         from commonplace.embedding.vectors import ZeroVectorError
 
         with self.guarded("query"):
             try:
-                return self.runner().one(text, purpose="query", deadline=deadline)
+                return self.runner().one(text, purpose="query", deadline=deadline, pauses=pauses)
             except ZeroVectorError:
                 return b""
 
-    def waited(self, ask: Callable[[Deadline], T], deadline: Deadline) -> T:
+    def waited(self, ask: Callable[[Deadline, Deadline], T], deadline: Deadline) -> T:
         """What ``ask`` returns for a query, in the time that a search may wait for it.
 
-        The gate is asked first, and raises where nothing may be sent.
+        ``ask`` gets the request's own deadline, and that of waits before another attempt. The gate
+        is asked first, and raises where nothing may be sent.
         Where the request may take longer, it goes on in its thread, and may count a success later.
+        Where it fails, and another attempt would come too late, that failure is raised at once.
         Raises :class:`~commonplace.errors.ProviderError`; it counts unless little time was given.
         """
         if self.gate is not None:
@@ -308,19 +315,31 @@ class GuardedProvider:
         seconds = limits.wait_seconds if own is None else own
         allowed = min(seconds, deadline.remaining())
         if allowed >= (limits.query_seconds if own is None else own):
-            return ask(deadline)
+            return ask(deadline, deadline)
+        patience = deadline.sooner(seconds)
         try:
-            return self._worker.run(lambda: ask(NEVER), deadline.sooner(seconds))
+            return self._worker.run(lambda: ask(NEVER, patience), patience)
         except DeadlineExceededError:
             error = ProviderError(
                 f"{self.id}: no answer came within {allowed:.2g} s",
                 provider=self.id,
                 kind="timeout",
-                hint="query.embeddingSeconds is how long a search waits",
+                hint="query.embeddingSeconds is how long a search waits"
+                if allowed >= seconds
+                else "a longer timeout of the search leaves more time",
             )
             if allowed >= min(seconds, FAIR_SECONDS):
                 self._caller.failed("query", error)
             raise error from None
+
+    def compared(self, mismatch: str) -> None:
+        """Report a vector that cannot be compared with those of the index; ``""``: one that can.
+
+        It is no failure to leave the provider alone for, which may serve other indexes.
+        """
+        if bool(mismatch) != self._mismatched:
+            self._mismatched = bool(mismatch)
+            self._changed(self.id, mismatch or None)
 
     @property
     def refusal(self) -> str:

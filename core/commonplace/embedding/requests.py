@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from attrs import define, evolve, frozen
 
+from commonplace.embedding.http.errors import SEE_TRACEBACK, show_traceback
 from commonplace.embedding.vectors import checked, dims_of
 from commonplace.errors import CallerError, DeadlineExceededError, ProviderError, UnavailableError
 from commonplace.graphemes import is_boundary
-from commonplace.resilience.bounded_call import failure_of
 from commonplace.resilience.retry import RetryPolicy, with_retries
 
 if TYPE_CHECKING:
@@ -48,11 +48,12 @@ class _Trial:
     """A run of texts, and what it has shown of the provider.
 
     ``works`` says that it embeds anything at all; ``dims`` is how long its vectors are, as far as
-    that is known.
+    that is known. ``pauses`` bounds the waits between attempts.
     """
 
     deadline: Deadline
     dims: int | None = None
+    pauses: Deadline | None = None
     works: bool = False
 
 
@@ -79,15 +80,18 @@ class RequestRunner:
         self._policy = policy or RetryPolicy()
         self._concurrency = max(1, min(concurrency, provider.concurrency))
 
-    def one(self, text: str, *, purpose: Purpose, deadline: Deadline) -> bytes:
+    def one(
+        self, text: str, *, purpose: Purpose, deadline: Deadline, pauses: Deadline | None = None
+    ) -> bytes:
         """The vector of one text; a query's within ``query_seconds``, all attempts together.
 
+        A failure is raised where another attempt could only begin after ``pauses``.
         Raises :class:`~commonplace.errors.ProviderError`, and a plain
         :class:`~commonplace.errors.UnavailableError` where it refuses this text and no others.
         """
         if purpose == "query":
             deadline = deadline.sooner(self._seconds("query"))
-        trial = _Trial(deadline)
+        trial = _Trial(deadline, pauses=pauses)
         try:
             return self._run((0,), [text], purpose, trial).vectors[0]
         except ProviderError as error:
@@ -182,7 +186,7 @@ class RequestRunner:
         sent = [cut_to_fit(text, limits) for text in texts]
         cut = tuple(i for i, text, whole in zip(indices, sent, texts, strict=True) if text != whole)
         try:
-            vectors = self._send(sent, purpose, trial.deadline)
+            vectors = self._send(sent, purpose, trial)
             if purpose == "document":
                 self._check_length(vectors, trial)
         except ProviderError as error:
@@ -242,13 +246,27 @@ class RequestRunner:
 
     def _usual_length(self, trial: _Trial) -> int:
         """How long the vector of a harmless text is."""
-        return dims_of(self._send([_HARMLESS], "document", trial.deadline)[0])
+        return dims_of(self._send([_HARMLESS], "document", trial)[0])
 
-    def _send(self, texts: list[str], purpose: Purpose, deadline: Deadline) -> list[bytes]:
+    def _send(self, texts: list[str], purpose: Purpose, trial: _Trial) -> list[bytes]:
+        deadline = trial.deadline
+        # All attempts together: what hangs, or breaks off late, is not left to do so three times.
+        # The waits between two of them are not counted.
+        left = self._seconds(purpose)
+
         def call() -> list[bytes]:
+            nonlocal left
             with self._counting:
                 self.requests += 1
-            vectors = self._asked(texts, purpose, deadline.sooner(self._seconds(purpose)))
+            own = deadline.sooner(left)
+            given = own.remaining()
+            try:
+                vectors = self._asked(texts, purpose, own)
+            except ProviderError as error:
+                left -= given - own.remaining()
+                if own.expired:
+                    error.retry = False
+                raise
             try:
                 return checked(vectors, count=len(texts), dims=None, provider=self.name)
             except (TypeError, ValueError, OverflowError) as error:
@@ -258,10 +276,8 @@ class RequestRunner:
                     kind="protocol",
                 ) from error
 
-        # What hangs once is not left to hang three times; refusals cost no time and are repeated.
-        patience = deadline.sooner(self._seconds(purpose))
         try:
-            return with_retries(call, self._policy, deadline=deadline, patience=patience)
+            return with_retries(call, self._policy, deadline=deadline, pauses=trial.pauses)
         except DeadlineExceededError as error:
             raise ProviderError(str(error), provider=self.name, kind="timeout") from error
         except ProviderError as error:
@@ -304,12 +320,13 @@ def provider_errors(provider: str, part: str) -> Iterator[None]:
             str(error), provider=provider, kind="unavailable", hint=error.hint
         ) from error
     except BaseException as error:
-        failure_of(error)
+        show_traceback(error)
         # Without its message, which may hold a key.
         raise ProviderError(
             f"{provider}: {part} failed with {type(error).__name__}",
             provider=provider,
             kind="protocol",
+            hint=SEE_TRACEBACK,
         ) from error
 
 

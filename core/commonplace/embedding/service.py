@@ -6,8 +6,8 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from commonplace.embedding.cache import text_digest
-from commonplace.embedding.spaces import fingerprint_of, space_name, space_of
+from commonplace.embedding.cache import cache_key, text_digest
+from commonplace.embedding.spaces import lengths_of, mismatch_words, space_name, space_of
 from commonplace.errors import UnavailableError, counted
 from commonplace.model.reports import ProviderState
 from commonplace.model.search import Fallback
@@ -22,14 +22,13 @@ if TYPE_CHECKING:
     from commonplace.model.documents import SpaceInfo
     from commonplace.resilience.breaker import BreakerState
     from commonplace.resilience.deadline import Deadline
+    from commonplace.resilience.lock import Lease
 
     MayAnswer = tuple[GuardedProvider, SpaceInfo | None, Fallback | None]
 
 KEYWORDS = "keywords alone"
 """Stands for the provider where no provider can embed the query."""
 
-_FIX = ": `commonplace index` embeds the notes again"
-_MOST_LINES = 10
 _STATES = {"closed": "ready", "open": "failing", "half-open": "probing"}
 
 
@@ -62,7 +61,8 @@ class EmbeddingService:
 
     ``providers`` are those that could be built; ``absent`` is the reason if the primary could not,
     and then the first is the fallback. ``former`` builds the provider of a space made under earlier
-    settings, which ``ledger`` keeps; ``refused`` are texts not to be sent again.
+    settings, which ``ledger`` keeps; ``refused`` are texts not to be sent again. Who holds ``turn``
+    embeds the notes of the index, and others wait, so that no text is embedded twice.
     """
 
     def __init__(
@@ -74,6 +74,7 @@ class EmbeddingService:
         former: Callable[[Sequence[SpaceInfo]], GuardedProvider | None] = lambda _: None,
         ledger: SpaceLedger | None = None,
         refused: RefusedTexts | None = None,
+        turn: Lease | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.providers = tuple(providers)
@@ -81,6 +82,7 @@ class EmbeddingService:
         self.absent = absent
         self.ledger = ledger
         self.refused = refused
+        self.turn = turn
         self._former_of = former
         self._former: dict[str, GuardedProvider] = {}
         self._since = clock()
@@ -107,12 +109,10 @@ class EmbeddingService:
             if space is None:
                 failed = failed or excuse
                 continue
-            names = _lengths(space, spaces)
+            names = lengths_of(space, spaces)
             try:
-                vector = self._vector(provider, text, names, deadline)
+                vector = self._vector(provider, text, space, names, deadline)
                 lacking = max(0, space.chunks - self._covered(provider, space))
-                if vector and len(vector) not in names and self.ledger is not None:
-                    self.ledger.note_length(provider.fingerprint(), len(vector) // 4)
             except UnavailableError as error:
                 failed = failed or self._failure(provider, error)
                 continue
@@ -121,9 +121,9 @@ class EmbeddingService:
                 return Fallback(part="", reason=reason, since=0.0, by=KEYWORDS)
             name = names.get(len(vector))
             if name is None:
-                dims = len(vector) // 4
-                what = f"{provider.id} now gives {dims} dimensions, the index has {space.dims}"
-                failed = failed or self._excuse(provider, what + _FIX)
+                words = mismatch_words(provider.id, len(vector) // 4, space)
+                seen = self.mismatch(provider, space, spaces)
+                failed = failed or seen or self._excuse(provider, words)
                 continue
             fallback = failed.replace(by=provider.id) if failed is not None else None
             return QueryVector(
@@ -187,6 +187,16 @@ class EmbeddingService:
             words = f"{standby.id} has not embedded every note"
             yield standby, None, self._excuse(standby, words)
 
+    def mismatch(
+        self, provider: GuardedProvider, space: SpaceInfo | None, spaces: Sequence[SpaceInfo]
+    ) -> Fallback | None:
+        """Why vectors of ``provider`` cannot be compared with the index, as was last seen."""
+        seen = self.ledger.mismatch(space, spaces) if self.ledger and space else None
+        if seen is None or space is None:
+            return None
+        words = mismatch_words(provider.id, seen[0], space)
+        return self._excuse(provider, words, seen[1] or None)
+
     def close(self) -> None:
         """Close providers and cache; closing twice is fine."""
         for provider in (*self.providers, *self._former.values()):
@@ -245,7 +255,12 @@ class EmbeddingService:
         return None
 
     def _vector(
-        self, provider: GuardedProvider, text: str, lengths: Mapping[int, str], deadline: Deadline
+        self,
+        provider: GuardedProvider,
+        text: str,
+        space: SpaceInfo,
+        lengths: Mapping[int, str],
+        deadline: Deadline,
     ) -> bytes:
         """The query's vector; empty for one of length zero, which is no failure."""
         key, digest = cache_key(provider.fingerprint(), "query"), text_digest(text)
@@ -256,10 +271,16 @@ class EmbeddingService:
             if known is not None and len(known) in lengths:
                 return known
 
-        def ask(deadline: Deadline) -> bytes:
-            vector = provider.query(text, deadline=deadline)
-            if self.cache is not None and len(vector) in lengths:
-                self.cache.put(key, {digest: vector})
+        def ask(deadline: Deadline, pauses: Deadline) -> bytes:
+            vector = provider.query(text, deadline=deadline, pauses=pauses)
+            if vector and self.ledger is not None:
+                self.ledger.note_length(provider.fingerprint(), len(vector) // 4)
+            if len(vector) in lengths:
+                provider.compared("")
+                if self.cache is not None:
+                    self.cache.put(key, {digest: vector})
+            elif vector:
+                provider.compared(mismatch_words(provider.id, len(vector) // 4, space))
             return vector
 
         return provider.waited(ask, deadline)
@@ -276,6 +297,9 @@ def active_provider(service: EmbeddingService, spaces: Sequence[SpaceInfo]) -> A
         state = provider.state("query")
         if state.state != "closed" or provider.refusal:
             failed = failed or _failing(provider, state)
+            continue
+        if mismatch := service.mismatch(provider, space, spaces):
+            failed = failed or mismatch
             continue
         fallback = failed or excuse
         if fallback is not None:
@@ -314,35 +338,16 @@ def provider_states(
         )
     for provider in service.providers:
         role = "primary" if provider is service.primary else "fallback"
-        states.append(_state_of(provider, role, spaces, chunks))
+        states.append(_state_of(service, provider, role, spaces, chunks))
     return tuple(states)
 
 
-def refused_texts(service: EmbeddingService) -> list[str]:
-    """A line on each text that a provider will not embed, at most ten for each provider."""
-    lines: list[str] = []
-    if (memory := service.refused) is None:
-        return lines
-    for provider in service.providers:
-        try:
-            refused = memory.of(provider.fingerprint())
-        except UnavailableError:
-            continue
-        reasons = [f"{text.path} is not embedded: {text.reason}" for text in refused.values()]
-        lines += reasons[:_MOST_LINES]
-        if len(reasons) > _MOST_LINES:
-            more = len(reasons) - _MOST_LINES
-            lines.append(f"{more} more texts are not embedded with {provider.id}")
-    return lines
-
-
-def cache_key(fingerprint: str, purpose: str) -> str:
-    """The cache's key of a fingerprint: models embed queries and documents differently."""
-    return f"{fingerprint}|{purpose}"
-
-
 def _state_of(
-    provider: GuardedProvider, role: str, spaces: Sequence[SpaceInfo], chunks: int
+    service: EmbeddingService,
+    provider: GuardedProvider,
+    role: str,
+    spaces: Sequence[SpaceInfo],
+    chunks: int,
 ) -> ProviderState:
     state = provider.state()
     try:
@@ -357,32 +362,23 @@ def _state_of(
             id=provider.id, role=role, state="unusable", chunks=chunks, reason=reason
         )
     work = "documents" if provider.state("query").since is None else "queries"
+    shown, reason, since = _STATES[state.state], state.reason, state.since
+    if since is None and (mismatch := service.mismatch(provider, space, spaces)):
+        shown, reason, since = "failing", mismatch.reason, mismatch.since
+        work = "queries"
     return ProviderState(
         id=provider.id,
         role=role,
-        state="unusable" if provider.refusal else _STATES[state.state],
+        state="unusable" if provider.refusal else shown,
         model=model,
         space=space_name(fingerprint, space.dims) if space else "",
         covered=space.covered if space else 0,
         chunks=chunks,
-        reason=provider.refusal or state.reason,
-        since=state.since,
-        work="" if state.since is None else work,
+        reason=provider.refusal or reason,
+        since=since,
+        work="" if since is None else work,
         retry_in=state.retry_in,
     )
-
-
-def _lengths(space: SpaceInfo, spaces: Sequence[SpaceInfo]) -> dict[int, str]:
-    """The filled spaces of ``space``'s fingerprint, by the bytes of a vector.
-
-    There are several while a server changes the length of its vectors.
-    """
-    fingerprint = fingerprint_of(space.space)
-    return {
-        4 * info.dims: info.space
-        for info in spaces
-        if info.covered and info.space == space_name(fingerprint, info.dims)
-    }
 
 
 def _own_space(provider: GuardedProvider, spaces: Sequence[SpaceInfo]) -> SpaceInfo | None:

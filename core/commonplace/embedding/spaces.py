@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from typing import TYPE_CHECKING, Any
 
 from commonplace.embedding.vectors import dims_of
@@ -11,7 +12,7 @@ from commonplace.model.tuples import NamedTuple
 from commonplace.resilience.json_file import read_json, update_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from commonplace.embedding.guarded import GuardedProvider
     from commonplace.model.documents import SpaceInfo
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 _FIELDS = ("model", "dims", "query_prefix", "document_prefix")
 _LENGTH = "length"
+_SINCE = "length_since"
 _OPTIONS = ("input_type", "query_input_type", "document_input_type")
 
 
@@ -37,6 +39,27 @@ def space_of(fingerprint: str, spaces: Sequence[SpaceInfo]) -> SpaceInfo | None:
     """The space of ``fingerprint`` that covers most chunks, if there is one."""
     own = [info for info in spaces if info.space == space_name(fingerprint, info.dims)]
     return max(own, key=lambda info: info.covered, default=None)
+
+
+def lengths_of(space: SpaceInfo, spaces: Sequence[SpaceInfo]) -> dict[int, str]:
+    """The filled spaces of ``space``'s fingerprint, by the bytes of a vector.
+
+    There are several while a server changes the length of its vectors.
+    """
+    fingerprint = fingerprint_of(space.space)
+    return {
+        4 * info.dims: info.space
+        for info in spaces
+        if info.covered and info.space == space_name(fingerprint, info.dims)
+    }
+
+
+def mismatch_words(provider: str, dims: int, space: SpaceInfo) -> str:
+    """What is wrong, and the fix, where vectors have ``dims`` dimensions, unlike ``space``."""
+    return (
+        f"{provider} now gives {dims} dimensions, the index has {space.dims}:"
+        " `commonplace index` embeds the notes again"
+    )
 
 
 def recorded_settings(provider: str, context: ProviderContext) -> dict[str, Any]:
@@ -62,11 +85,12 @@ class SpaceLedger:
 
     No key is in it. Without it nothing is lost but comfort: vectors of a former model are not
     searched until the new ones are made, and a changed vector length is noticed only when
-    documents are embedded.
+    documents are embedded. ``clock`` gives epoch seconds.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, *, clock: Callable[[], float] = time.time) -> None:
         self.path = path
+        self._clock = clock
 
     def entries(self) -> dict[str, dict[str, Any]]:
         """By fingerprint; a missing or invalid file counts as empty."""
@@ -79,7 +103,19 @@ class SpaceLedger:
 
     def note_length(self, fingerprint: str, length: int) -> None:
         """Keep that a vector of ``length`` dimensions was returned."""
-        self.note(fingerprint, {_LENGTH: length})
+        if self.length(fingerprint) != length:
+            self.note(fingerprint, {_LENGTH: length, _SINCE: self._clock()})
+
+    def mismatch(self, space: SpaceInfo, spaces: Sequence[SpaceInfo]) -> tuple[int, float] | None:
+        """The length of the last vector, if none of ``spaces`` has it, and since when.
+
+        ``space`` is one of the same fingerprint; the time is in epoch seconds, 0 if unknown.
+        """
+        entry = self.entries().get(fingerprint_of(space.space), {})
+        length, since = entry.get(_LENGTH), entry.get(_SINCE)
+        if not isinstance(length, int) or length <= 0 or 4 * length in lengths_of(space, spaces):
+            return None
+        return length, since if isinstance(since, float) else 0.0
 
     def note(self, fingerprint: str, entry: Mapping[str, object]) -> None:
         """Add ``entry`` to what is known. Write errors are ignored."""
@@ -189,10 +225,12 @@ class VectorLength:
             self._kept = dims
 
     def _change(self, dims: int) -> None:
+        if self._indexed is None:
+            self._indexed = self.dims  # that of vectors from the cache, in a new index
         self.dims = dims
         self.note = (
             f"{self._id} now gives {dims} dimensions instead of {self._indexed}:"
-            " all notes are embedded again"
+            " the vectors of all notes are replaced"
             if dims != self._indexed
             else ""
         )

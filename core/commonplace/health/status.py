@@ -6,15 +6,16 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from commonplace.embedding.service import (
-    ActiveProvider,
-    active_provider,
-    cache_key,
-    provider_states,
-    refused_texts,
-)
+from commonplace.embedding.cache import cache_key
+from commonplace.embedding.service import ActiveProvider, active_provider, provider_states
 from commonplace.embedding.vectors import checked, dims_of
-from commonplace.errors import CommonplaceError, MemoryClosedError, ProviderError, counted
+from commonplace.errors import (
+    CommonplaceError,
+    MemoryClosedError,
+    ProviderError,
+    UnavailableError,
+    counted,
+)
 from commonplace.model.documents import Finding, Fix, StoreHealth
 from commonplace.model.reports import Status, SyncReport, WatchingProcess
 from commonplace.model.search import Fallback
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 
 _ASKED_SECONDS = 10.0
+_MOST_LINES = 10
 
 
 def status_of(
@@ -234,7 +236,32 @@ def _embedding(
             f"the notes are embedded with {second}, in place of {first}: "
             f"`commonplace index --force` embeds them with {first}"
         )
-    return active_provider(service, spaces), states
+    active = active_provider(service, spaces)
+    if service.primary and service.standby and covered.get("primary") and not active.answers:
+        first, second = states[0].id, states[-1].id
+        warnings.append(
+            f"keywords alone answer while {first} fails: it has embedded the notes, and {second}"
+            f" has not. To change over, set provider to {second}: `commonplace index` embeds them"
+        )
+    return active, states
+
+
+def refused_texts(service: EmbeddingService) -> list[str]:
+    """A line on each text that a provider will not embed, at most ten for each provider."""
+    lines: list[str] = []
+    if (memory := service.refused) is None:
+        return lines
+    for provider in service.providers:
+        try:
+            refused = memory.of(provider.fingerprint())
+        except UnavailableError:
+            continue
+        reasons = [f"{text.path} is not embedded: {text.reason}" for text in refused.values()]
+        lines += reasons[:_MOST_LINES]
+        if len(reasons) > _MOST_LINES:
+            more = len(reasons) - _MOST_LINES
+            lines.append(f"{more} more texts are not embedded with {provider.id}")
+    return lines
 
 
 def _all_asked(service: EmbeddingService | None) -> Iterator[Finding]:

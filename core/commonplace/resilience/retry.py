@@ -43,16 +43,16 @@ def with_retries(
     policy: RetryPolicy,
     *,
     deadline: Deadline,
-    patience: Deadline | None = None,
+    pauses: Deadline | None = None,
 ) -> T:
     """The result of ``call``, tried again where its :class:`ProviderError` may pass.
 
-    After ``patience`` a call that timed out is not tried again, whatever is left of ``deadline``.
+    ``pauses`` is where waits must have ended, if that is before ``deadline``.
 
     Own code instead of stamina or tenacity: they cannot take both the delay a server asks for and
     a deadline that was set far above, and their clocks cannot be injected for one call alone.
 
-    Raises the last error; it is raised at once where waiting would pass the deadline.
+    Raises the last error; it is raised at once where waiting would pass either.
     """
     attempt = 0
     while True:
@@ -62,10 +62,10 @@ def with_retries(
             attempt += 1
             if not _may_pass(error) or attempt >= policy.attempts:
                 raise
-            if error.kind == "timeout" and patience is not None and patience.expired:
-                raise
             pause = _pause(error, attempt, policy)
             if pause is None or pause >= deadline.remaining():
+                raise
+            if pauses is not None and pause >= pauses.remaining():
                 raise
         deadline.pause(pause, policy.sleep)
 

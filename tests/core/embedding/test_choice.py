@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from functools import partial
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -10,11 +13,14 @@ import pytest
 from commonplace.config.load import load_settings, section_class
 from commonplace.embedding.choice import Choice, choose
 from commonplace.embedding.guarded import CheckedProvider, GuardedProvider
+from commonplace.embedding.http.errors import SEE_TRACEBACK
 from commonplace.embedding.keys import RotatingKeys
+from commonplace.errors import ProviderError
 from commonplace.host.host import PluginHost
 from commonplace.model.plugins import Credentials, Probe
 from commonplace.plugin import hookimpl
 from commonplace.protocols.providers import Limits, ProviderContext
+from commonplace.resilience.deadline import NEVER
 from commonplace_local.plugin import LocalSettings
 
 if TYPE_CHECKING:
@@ -306,9 +312,38 @@ def test_a_provider_that_fails_while_it_is_made_is_reported_without_its_words(
     host.register(Plugin("failing", make, credentials=ALPHA), name="failing")
     choice = choosing({"provider": "failing"}, ALPHA_KEY="tops3cret")
     assert ids(choice) == []
-    assert choice.notices == (
-        "provider 'failing' of failing failed: it could not be built: KeyError",
-    )
+    words = "provider 'failing' of failing failed: it could not be built: KeyError"
+    assert choice.notices == (f"{words}. Fix: {SEE_TRACEBACK}",)
+
+
+def test_a_failure_is_forgotten_when_the_plugin_s_code_changes(
+    host: PluginHost, choosing: Choosing, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Broken(Echo):
+        def embed(
+            self, texts: Sequence[str], *, purpose: str, deadline: Deadline
+        ) -> Sequence[Sequence[float]]:
+            raise RuntimeError("a bug")
+
+    module = ModuleType("broken_plugin")
+    file = tmp_path / "broken_plugin.py"
+    file.touch()
+    os.utime(file, (1000, 1000))
+    module.__file__ = str(file)
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    Broken.__module__ = module.__name__
+    host.register(Plugin("ailing", Broken, credentials=ALPHA), name="ailing")
+
+    def chosen() -> GuardedProvider:
+        service = choosing({"provider": "ailing"}, ALPHA_KEY="tops3cret").service
+        assert service is not None
+        return service.providers[0]
+
+    with pytest.raises(ProviderError, match="RuntimeError"):
+        chosen().query("text", deadline=NEVER)
+    assert chosen().state("query").state == "open"
+    os.utime(file, (2000, 2000))  # as an editor does
+    assert chosen().state("query").state == "closed"
 
 
 def test_prefixes_and_the_local_section_reach_whom_they_are_for(choosing: Choosing) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
@@ -9,13 +10,15 @@ import pytest
 from commonplace.embedding.cache import EmbeddingCache
 from commonplace.embedding.filling import fill_vectors
 from commonplace.embedding.guarded import GuardedProvider
-from commonplace.embedding.service import EmbeddingService, QueryVector, refused_texts
+from commonplace.embedding.service import EmbeddingService, QueryVector
 from commonplace.embedding.spaces import RefusedTexts, SpaceLedger
 from commonplace.errors import ProviderError
+from commonplace.health.status import refused_texts
 from commonplace.model.search import Fallback
 from commonplace.protocols.providers import Limits
 from commonplace.resilience.breaker import CircuitBreaker
 from commonplace.resilience.deadline import NEVER, Deadline
+from commonplace.resilience.lock import Lease
 from commonplace.testing import live_build, make_put, publish, write
 from commonplace_inmemory.store import InMemoryStore
 
@@ -23,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from commonplace.model.reports import Embedding
+    from commonplace.model.reports import Embedding, Progress
 
 
 class Provider:
@@ -68,7 +71,8 @@ def service_of(provider: Provider, *, cache: EmbeddingCache | None = None) -> Em
 
 
 def filled(service: EmbeddingService, store: InMemoryStore, **options: Any) -> Embedding:
-    return fill_vectors(service, store, live_build(store), deadline=NEVER, **options)
+    options.setdefault("deadline", NEVER)
+    return fill_vectors(service, store, live_build(store), **options)
 
 
 @pytest.fixture
@@ -116,10 +120,48 @@ def test_a_server_that_changes_its_length_is_followed_into_a_new_space(
     provider.extra = 1
     report = filled(service, store)
     assert (report.embedded, report.missing, report.reason) == (4, 0, "")
-    assert report.note == ("p0 now gives 3 dimensions instead of 2: all notes are embedded again")
+    assert report.note == (
+        "p0 now gives 3 dimensions instead of 2: the vectors of all notes are replaced"
+    )
     assert lengths(store) == {3: 4}  # no query vector of the old length can be made
     again = filled(service, store)
     assert (again.embedded, again.requests, again.note) == (0, 0, "")
+
+
+def test_a_new_index_names_the_length_that_the_cache_had(store: InMemoryStore) -> None:
+    cache = EmbeddingCache(":memory:")
+    provider = Provider(0)
+    service = service_of(provider, cache=cache)
+    filled(service, store)
+    with closing(InMemoryStore()) as new:
+        publish(new, make_put("a.md", "one", "two two"), make_put("b.md", "three", "more"))
+        provider.extra = 1
+        report = filled(service, new)
+        assert lengths(new) == {3: 4}
+    assert report.note == (
+        "p0 now gives 3 dimensions instead of 2: the vectors of all notes are replaced"
+    )
+
+
+@pytest.mark.parametrize("seen", [True, False])
+def test_vectors_of_each_length_stay_in_the_cache(
+    store: InMemoryStore, ledgers: Ledgers, *, seen: bool
+) -> None:
+    """A gateway that balances over two models does not cost a whole embedding with each update."""
+    provider = Provider(0)
+    service = another(service_of(provider, cache=EmbeddingCache(":memory:")), ledgers)
+    filled(service, store)
+    for round_, extra in enumerate((1, 0, 1)):
+        provider.extra = extra
+        if seen:
+            service.query(f"query {round_}", store.spaces(), deadline=NEVER)
+        write(store, make_put("new.md", f"new {round_}"))
+        report = filled(service, store)
+        assert (report.missing, report.reason) == (0, "")
+        assert lengths(store) == {2 + extra: 4}
+        if round_:
+            assert report.embedded <= 2
+            assert report.cached >= 2
 
 
 def test_what_a_query_has_seen_is_followed_though_nothing_is_missing(
@@ -156,6 +198,48 @@ def test_until_the_new_space_covers_all_the_old_one_stays(
     report = filled(another(service_of(provider), ledgers), store)
     assert (report.embedded, report.missing) == (1, 0)
     assert lengths(store) == {3: 3}
+
+
+@pytest.mark.parametrize("cached", [True, False])
+def test_who_waits_for_another_process_that_embeds_pays_for_nothing(
+    store: InMemoryStore, tmp_path: Path, *, cached: bool
+) -> None:
+    cache = EmbeddingCache(":memory:") if cached else None
+    provider, theirs = Provider(0), Provider(0)
+    lock = str(tmp_path / "index.embedding.lock")
+    mine = service_of(provider, cache=cache)
+    service = EmbeddingService(mine.providers, cache, turn=Lease(lock))
+    heard: list[str] = []
+    with ExitStack() as other:
+        other.enter_context(Lease(lock).held(0))
+
+        def waits(progress: Progress) -> None:
+            if progress.label.startswith("waiting"):
+                heard.append(progress.label)
+                filled(service_of(theirs, cache=cache), store)
+                other.close()
+
+        report = filled(service, store, progress=waits)
+    assert len(heard) == 1
+    assert heard[0].endswith(", which embeds the notes")
+    assert (provider.requests, len(theirs.requests)) == ([], 1)
+    assert (report.embedded, report.requests, report.missing, report.reason) == (0, 0, 0, "")
+    write(store, make_put("new.md", "new"))  # the turn is free again
+    assert filled(EmbeddingService(mine.providers, cache, turn=Lease(lock)), store).embedded == 1
+
+
+def test_a_wait_for_another_process_that_embeds_ends_at_the_deadline(
+    store: InMemoryStore, tmp_path: Path
+) -> None:
+    provider = Provider(0)
+    lock = str(tmp_path / "index.embedding.lock")
+    service = EmbeddingService(service_of(provider).providers, None, turn=Lease(lock))
+    moments = iter([5.0, 5.0, 5.0])
+    deadline = Deadline(9.0, lambda: next(moments, 10.0))
+    with Lease(lock).held(0):
+        report = filled(service, store, deadline=deadline)
+    assert provider.requests == []
+    assert (report.missing, report.reason) == (3, "there was no time to embed the rest")
 
 
 def test_a_server_that_comes_back_to_its_length_costs_one_request(

@@ -190,7 +190,7 @@ class Impatient(Watched):
         return False
 
     def ask(self, seconds: float) -> ProviderError:
-        def slow(_: Deadline) -> str:
+        def slow(_: Deadline, _pauses: Deadline) -> str:
             with self.link.guarded("query"):
                 self.answer.wait()
             return "late"
@@ -225,8 +225,9 @@ def test_an_answer_that_comes_late_shows_that_the_provider_works(impatient: Impa
 
 
 def test_a_time_too_short_for_any_provider_is_no_failure_of_this_one(impatient: Impatient) -> None:
-    impatient.ask(0.5)
+    error = impatient.ask(0.5)
     assert impatient.waited == [0.5]
+    assert "query.embeddingSeconds" not in error.hint  # it is not what ended the wait
     assert impatient.link.state("query").state == "closed"
 
 
@@ -234,4 +235,28 @@ def test_a_time_that_is_configured_is_left_to_the_request() -> None:
     watched = Watched()
     link = GuardedProvider("p", watched.provider, CircuitBreaker(), query_seconds=3)
     deadline = Deadline.after(25, lambda: 0.0)
-    assert link.waited(lambda given: given, deadline) is deadline
+    assert link.waited(lambda given, _: given, deadline) is deadline
+
+
+def test_a_failure_is_named_where_another_attempt_would_come_too_late() -> None:
+    """A server that asks for a pause has not kept silent for two seconds."""
+
+    class Busy(Provider):
+        calls = 0
+
+        def embed(
+            self, texts: Sequence[str], *, purpose: str, deadline: Deadline
+        ) -> Sequence[Sequence[float]]:
+            self.calls += 1
+            raise ProviderError("slow down", provider="p", kind="rate_limit", retry_after=3.0)
+
+    provider = Busy()
+    link = GuardedProvider("p", provider, CircuitBreaker())
+
+    def ask(given: Deadline, pauses: Deadline) -> bytes:
+        return link.query("text", deadline=given, pauses=pauses)
+
+    with pytest.raises(ProviderError, match="slow down"):
+        link.waited(ask, Deadline.after(25, lambda: 0.0))
+    assert provider.calls == 1
+    assert link.state("query").reason == "slow down"

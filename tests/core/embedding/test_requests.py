@@ -393,6 +393,40 @@ def test_what_hangs_is_not_left_to_hang_again() -> None:
     assert now[0] == 120.0
 
 
+def test_all_attempts_at_a_request_share_its_time_whatever_ends_them() -> None:
+    """A server that trickles bytes and breaks off must not hold an update three times as long."""
+    now = [0.0]
+
+    def answer(_: list[str]) -> Any:
+        left = provider.deadlines[-1].remaining()
+        now[0] += min(50.0, left)
+        raise failure("unavailable" if left > 50 else "timeout")
+
+    provider = Scripted(answer, Limits(request_seconds=120.0))
+    deadline = Deadline.after(1e6, lambda: now[0])
+    with pytest.raises(ProviderError) as caught:
+        list(runner(provider).many(["a"], dims=None, deadline=deadline))
+    assert (now[0], caught.value.kind) == (120.0, "timeout")
+
+
+def test_waits_that_a_server_asks_for_are_not_counted_as_its_requests_time() -> None:
+    now = [0.0]
+
+    def answer(texts: list[str]) -> Any:
+        if len(provider.sent) < 3:
+            raise ProviderError("slow down", provider="p", kind="rate_limit", retry_after=90.0)
+        return vectors_of(texts)
+
+    def sleep(seconds: float) -> None:
+        now[0] += seconds
+
+    provider = Scripted(answer, Limits(request_seconds=120.0))
+    running = RequestRunner("p", provider, policy=RetryPolicy(sleep=sleep))
+    deadline = Deadline.after(1e6, lambda: now[0])
+    (done,) = running.many(["a"], dims=None, deadline=deadline)
+    assert (done.indices, round(now[0])) == ((0,), 180)
+
+
 def test_what_times_out_soon_is_tried_again() -> None:
     now = [0.0]
 
@@ -514,6 +548,24 @@ def test_whatever_a_provider_raises_is_an_error_of_the_provider_s(
     with pytest.raises(ProviderError) as caught:
         runner(Scripted(answer)).one("text", purpose="query", deadline=NEVER)
     assert (caught.value.kind, str(caught.value)) == (kind, words)
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+def test_the_traceback_of_a_provider_is_shown_to_who_asks_for_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *, wanted: bool
+) -> None:
+    monkeypatch.setenv("COMMONPLACE_DEBUG", "1" if wanted else "")
+
+    def answer(texts: list[str]) -> list[list[float]]:
+        raise RuntimeError("no room for sk-aaaabbbbccccdddd")
+
+    with pytest.raises(ProviderError) as caught:
+        runner(Scripted(answer)).one("text", purpose="query", deadline=NEVER)
+    assert "COMMONPLACE_DEBUG=1" in caught.value.hint
+    shown = capsys.readouterr().err
+    assert ("RuntimeError: no room for ***" in shown and "in answer" in shown) is wanted
+    assert bool(shown) is wanted
+    assert "sk-aaaa" not in shown
 
 
 def test_all_attempts_at_a_query_share_its_time() -> None:

@@ -17,11 +17,17 @@ from commonplace.embedding.service import (
     QueryVector,
     active_provider,
     provider_states,
-    refused_texts,
 )
-from commonplace.embedding.spaces import RefusedText, RefusedTexts, fingerprint_of, space_name
+from commonplace.embedding.spaces import (
+    RefusedText,
+    RefusedTexts,
+    SpaceLedger,
+    fingerprint_of,
+    space_name,
+)
 from commonplace.embedding.vectors import floats
 from commonplace.errors import ProviderError
+from commonplace.health.status import refused_texts
 from commonplace.model.documents import SpaceInfo
 from commonplace.model.search import Fallback
 from commonplace.protocols.providers import Limits
@@ -180,6 +186,34 @@ def test_a_vector_of_another_length_is_neither_used_nor_kept() -> None:
     provider.dims = 4
     assert isinstance(service.query("words", [space(0, 1)], deadline=NEVER), QueryVector)
     assert cache.count() == 1
+
+
+def test_vectors_of_another_length_are_seen_in_status_and_heard_of_once(tmp_path: Path) -> None:
+    provider = Provider(0, dims=8)
+    heard: list[tuple[str, str | None]] = []
+    link = GuardedProvider(
+        "p0", provider, CircuitBreaker(), changed=lambda *change: heard.append(change)
+    )
+    ledger = SpaceLedger(str(tmp_path / "spaces.json"), clock=lambda: NOW - 9)
+    service = EmbeddingService([link], None, ledger=ledger, clock=lambda: NOW)
+    index = [space(0, 10)]
+    for query in ("one", "two"):
+        found = service.query(query, index, deadline=NEVER)
+    words = "p0 now gives 8 dimensions, the index has 4: `commonplace index` embeds the notes again"
+    assert found == Fallback(part="p0", reason=words, since=NOW - 9, by="keywords alone")
+    # Another process knows it, too.
+    other = EmbeddingService([link_of(provider)], None, ledger=ledger, clock=lambda: NOW)
+    (state,) = provider_states(other, index, 10)
+    assert (state.state, state.reason, state.since) == ("failing", words, NOW - 9)
+    assert state.work == "queries"
+    active = active_provider(other, index)
+    assert (active.fallback, active.answers) == (found, False)
+
+    provider.dims = 4  # the server is itself again, and the next query shows it
+    assert isinstance(service.query("three", index, deadline=NEVER), QueryVector)
+    assert heard == [("p0", words), ("p0", None)]
+    assert provider_states(other, index, 10)[0].state == "ready"
+    assert active_provider(other, index).answers
 
 
 def test_a_vector_of_another_length_is_used_where_the_index_has_begun_to_follow() -> None:

@@ -144,6 +144,12 @@ def test_a_fallback_embeds_nothing_that_the_first_has_embedded(
     assert result.hits[0].path == "memory/new.md"
     assert answered_by(result) == (None, ("openai", KEYWORDS))
     assert second.requests == []
+    (notice,) = [line for line in memory.status().notices if "keywords alone answer" in line]
+    assert "To change over, set provider to second" in notice
+    world.vendor.always(None)  # well again
+    world.clock.pass_(COOL_DOWN)
+    assert answered_by(memory.search("walrus")) == ("openai", None)
+    assert not [line for line in memory.status().notices if "keywords alone answer" in line]
 
 
 def test_a_fallback_answers_only_if_it_covers_every_note(

@@ -29,8 +29,8 @@ def no_cache_of_queries(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every query must be embedded."""
     known = EmbeddingCache.get
 
-    def get(self: EmbeddingCache, fingerprint: str, digests: Any) -> dict[bytes, bytes]:
-        return {} if fingerprint.endswith("|query") else known(self, fingerprint, digests)
+    def get(self: EmbeddingCache, fingerprint: str, digests: Any, **of: Any) -> dict[bytes, bytes]:
+        return {} if fingerprint.endswith("|query") else known(self, fingerprint, digests, **of)
 
     monkeypatch.setattr(EmbeddingCache, "get", get)
 

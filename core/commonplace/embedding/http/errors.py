@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import os
 import re
+import sys
 import time
 from datetime import UTC
 from math import isfinite
@@ -11,11 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
+from commonplace.resilience.bounded_call import failure_of
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from commonplace.errors import CommonplaceError, ProviderErrorKind
 
+
+SEE_TRACEBACK = "run it with COMMONPLACE_DEBUG=1 to see its traceback"
+"""The hint where the code of a plugin has failed."""
 
 _FAR = 366 * 86400.0
 _LOGGERS = ("httpx", "httpcore.connection", "httpcore.http11", "httpcore.http2", "httpcore.proxy")
@@ -144,6 +151,19 @@ def redacted(text: str, secrets: Iterable[str] = ()) -> str:
 def describe(error: CommonplaceError) -> str:
     """The error and its fix, on one line and without keys: it may be kept in a file."""
     return redacted(f"{error}. Fix: {error.hint}" if error.hint else str(error))
+
+
+def show_traceback(error: BaseException) -> None:
+    """Write the traceback of a plugin's error to standard error, if ``COMMONPLACE_DEBUG`` is set.
+
+    Its message may hold a key: what looks like one is removed here, and elsewhere the error is only
+    named. Raises ``error`` again where a signal raised it, such as Ctrl-C.
+    """
+    failure_of(error)
+    if os.environ.get("COMMONPLACE_DEBUG"):
+        from traceback import format_exception
+
+        sys.stderr.write(redacted("".join(format_exception(error))))
 
 
 class _WithoutQueries(logging.Filter):

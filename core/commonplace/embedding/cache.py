@@ -30,6 +30,16 @@ CREATE TABLE IF NOT EXISTS embedding (
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS embedding_by_use ON embedding (used_at);
 """
+# Its vectors were paid for; it had one of each text, whatever its length.
+_OF_VERSION_1 = """
+DROP INDEX IF EXISTS embedding_by_use;
+ALTER TABLE embedding RENAME TO first_embedding;
+"""
+_FROM_VERSION_1 = """
+INSERT INTO embedding SELECT fingerprint, digest, vector, used_at, length(vector)
+FROM first_embedding;
+DROP TABLE first_embedding;
+"""
 _GROUP = 400
 _VERSION = 2
 _MOST_FAULTS = 5
@@ -235,8 +245,11 @@ def _open(path: str) -> apsw.Connection:
             connection.execute("BEGIN IMMEDIATE")
             # Once more: another process may have made the table, and filled it, meanwhile.
             if not _is_current(connection):
-                connection.execute("DROP TABLE IF EXISTS embedding")
+                first = connection.execute("PRAGMA user_version").get == 1
+                connection.execute(_OF_VERSION_1 if first else "DROP TABLE IF EXISTS embedding")
                 connection.execute(f"{_SCHEMA}; PRAGMA user_version = {_VERSION}")
+                if first:
+                    connection.execute(_FROM_VERSION_1)
             connection.execute("COMMIT")
     except BaseException:
         connection.close()

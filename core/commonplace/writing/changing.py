@@ -83,9 +83,8 @@ class ChangeRequest(NamedTuple):
 class Changer:
     """Changes the notes of one workspace, one after the other.
 
-    ``find`` gives its roots as they are now. ``veto`` gives the reason why a change that is about
-    to be made must not be, or ``""``; the list that it is given gets what the receipt says of
-    plugins that failed to decide. ``clock`` gives epoch seconds.
+    ``find`` gives its roots as they are now. ``veto`` gives the reason why a change must not be
+    made, or ``""``; its list gets notes on plugins that failed. ``clock`` gives epoch seconds.
     """
 
     def __init__(

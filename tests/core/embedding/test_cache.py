@@ -154,6 +154,30 @@ def test_a_file_of_an_older_version_is_begun_again(tmp_path: Path) -> None:
     cache.close()
 
 
+def test_the_vectors_of_a_file_of_the_first_version_are_kept(tmp_path: Path) -> None:
+    path = str(tmp_path / "e.sqlite")
+    with closing(apsw.Connection(path)) as older:
+        older.execute(
+            """
+            PRAGMA user_version = 1;
+            CREATE TABLE embedding (
+                fingerprint TEXT NOT NULL,
+                digest BLOB NOT NULL,
+                vector BLOB NOT NULL,
+                used_at INTEGER NOT NULL,
+                PRIMARY KEY (fingerprint, digest)
+            ) WITHOUT ROWID;
+            CREATE INDEX embedding_by_use ON embedding (used_at);
+            """
+        )
+        older.execute("INSERT INTO embedding VALUES ('f', ?, ?, 5)", (A, b"1111"))
+    with closing(EmbeddingCache(path)) as cache:
+        assert cache.get("f", [A], dims=1) == {A: b"1111"}
+        cache.put("f", {A: b"22222222"})
+        assert cache.get("f", [A], dims=1) == {A: b"1111"}
+        assert cache.get("f", [A], dims=2) == {A: b"22222222"}
+
+
 @pytest.mark.parametrize("readonly", [False, True])
 def test_a_file_of_a_newer_version_is_left_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, readonly: bool

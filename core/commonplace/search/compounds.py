@@ -69,7 +69,7 @@ def with_compounds(
         wider = query._replace(keyword=keyword._replace(should=should, beside=beside, selective=()))
         return wider, ask(wider), ()
     except (UnavailableError, DeclinedError) as error:
-        return query, arms, (f"compounds could not be looked up: {reason_of(error)}",)
+        return query, arms, (f"similar words could not be looked up: {reason_of(error)}",)
 
 
 def ending_in(word: str, analyser: Analyser, look_up: LookUp) -> list[str]:

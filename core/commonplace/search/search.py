@@ -194,7 +194,7 @@ class Searcher:
             query, arms, unknown, failed = words.ask_with_parts(arms, request.wide)
             no_need = words_beside(query.words)
             unknown = tuple(word for word in unknown if word.word.lower() not in no_need)
-            notes += failed
+            notes += tuple([note for note in failed if note not in notes])
         notes += tuple([arm.incomplete for arm in arms if arm.incomplete])
         if not any(arm.kind == "cosine" and arm.found for arm in arms):  # which knows no words
             no_note = none_of(search.freshness)  # words are counted in all chunks

@@ -41,7 +41,7 @@ def test_the_workspace_above_is_named(
     capsys.readouterr()
     assert main(["search", "Siebert"]) == 0
     shown = capsys.readouterr()
-    assert "siebert.md:1" in shown.out
+    assert "siebert.md#L1" in shown.out
     said = (
         f"the notes are those of {below}, the current folder, which lies in the workspace {above}"
     )

@@ -205,7 +205,8 @@ def test_a_provider_that_fails_is_named_with_its_distribution_without_its_messag
     label = "provider 'dull' of acme_others (acme-parts 1.0)"
     embedding = memory.sync().embedding
     assert embedding is not None
-    assert embedding.reason == f"dull: {label} failed with RuntimeError"
+    debug = "Fix: run it with COMMONPLACE_DEBUG=1 to see its traceback"
+    assert embedding.reason == f"dull: {label} failed with RuntimeError. {debug}"
 
 
 @pytest.mark.usefixtures("others")

@@ -115,7 +115,7 @@ def test_the_first_answer_holds_where_compounds_cannot_be_looked_up(
     query = Query("Termin Zahnarzt", KeywordQuery(should=("termin", "zahnarz")))
     arms = (Arm("keyword", "bm25", (), tokens_beginning=broken),)
     answer = with_compounds(query, arms, ["Termin Zahnarzt"], ANALYSER, ask)
-    assert answer == (query, arms, ("compounds could not be looked up: it is busy",))
+    assert answer == (query, arms, ("similar words could not be looked up: it is busy",))
 
 
 def test_a_store_without_a_vocabulary_is_asked_once() -> None:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from commonplace.model.search import Found
 from commonplace.model.tuples import NamedTuple
-from commonplace.text.facts import item_about
 from commonplace.text.languages import rarity_of
 from commonplace.text.tokens import has_unspaced
 
@@ -33,13 +32,10 @@ K1, B = 1.2, 0.75
 _SIDE_BY_SIDE, _DOCUMENT, _DATE = 0.5, 0.4, 1.0
 _ANSWER, _SUBJECT, _ITEM = 0.3, 1.5, 0.8
 _NEXT_TO_ONE, _ANOTHER_OF_IT = 0.8, 0.9
-_DOCUMENT_K = 3.6
-_SATURATION = 1.1  # tanh(1.1) = 0.8: the evidence of a chunk that has each word once
-_WORD_ORDER_DEPTH = 20
-_LARGEST_SCORE = 1e100
+_DOCUMENT_K, _SATURATION = 3.6, 1.1  # tanh(1.1) = 0.8: the evidence of all words, each once
+_WORD_ORDER_DEPTH, _LARGEST_SCORE = 20, 1e100
 _PRIOR_CHUNKS = 100
 """How rare a word is in English counts as much as how many of 100 chunks have it."""
-
 _LEAST_CHUNKS_FOR_GRAMMAR = 100  # in fewer it does not show
 
 
@@ -124,6 +120,10 @@ def _of_an_item(
 
     A list is a set of small texts; else a short note comes before a long list for its length alone.
     """
+    if "\n- " not in text and "\n* " not in text:
+        return None
+    from commonplace.text.facts import item_about  # compiles patterns: few texts are lists
+
     held, share = item_about(text, words, weights)
     alone = _word_scores(dict.fromkeys(held, 1.0), weights, length * share, average)
     if _ITEM * fsum(alone.values()) <= fsum(words.values()):

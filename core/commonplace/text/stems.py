@@ -7,6 +7,7 @@ go that English has not, from words that are none of its 8,000 most frequent one
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING
 
 from commonplace.text.languages import STEM_FOR, STEMS_ALIKE, english_levels, english_words
@@ -32,7 +33,8 @@ def latin_stem(word: str, english: Callable[[str], str], *, foreign: bool = True
     stem = of_english = english(word)
     while (shorter := _without_ending(stem)) != stem:
         stem = english(shorter)
-    if foreign and (shorter := _foreign_stem(stem)) != stem:
+    may_be_foreign = foreign and stem not in english_levels()
+    if may_be_foreign and (shorter := _foreign_stem(stem)) != stem:
         known = english_words()
         is_foreign = known.isdisjoint((word, of_english, stem))
         while is_foreign and shorter != stem and shorter not in known:
@@ -63,7 +65,8 @@ def _without_ending(stem: str) -> str:
 _FOREIGN_ENDINGS = {"erinn": 3, "erin": 2, "en": 2, "er": 2, "em": 2, "e": 1, "t": 1}
 """Endings of words that are none of English ("Küchen", "Lehrerin"), and how many letters go."""
 _LEAST_FOREIGN = 4
-_BESIDE_GE = re.compile("(|ab|an|auf|aus|bei|ein|mit|nach|um|vor|weg|zu|zuruck)ge(?!t)(.{3,7})")
+_BEFORE_GE = ("", "ab", "an", "auf", "aus", "bei", "ein", "mit", "nach", "um", "vor", "weg", "zu")
+_BEHIND_GE, _LONGEST_BEHIND_GE = 3, 7
 _VOWELS = frozenset("aeiouy")
 
 
@@ -80,10 +83,10 @@ def _foreign_stem(stem: str) -> str:
             continue  # "Müller" is no "Müll"
         if len(shorter) >= _LEAST_FOREIGN and not _VOWELS.isdisjoint(shorter):
             return shorter
-    if found := _BESIDE_GE.fullmatch(stem):
-        prefix, rest = found.groups()
-        return prefix + rest if prefix or len(rest) >= _LEAST_FOREIGN else stem
-    return stem
+    before, ge, behind = stem.partition("ge")
+    least = _BEHIND_GE if before else _LEAST_FOREIGN
+    is_participle = ge and before in _BEFORE_GE and least <= len(behind) <= _LONGEST_BEHIND_GE
+    return before + behind if is_participle and behind[0] != "t" else stem
 
 
 _LEAST_COMPOUND, _BACKWARDS = 7, "0"
@@ -98,7 +101,9 @@ def backwards(token: str) -> tuple[str, ...]:
     return (turned(token),) if is_long and token not in english_words() else ()
 
 
-_OF_ENGLISH = re.compile(r"\b(?:the|and|with|you|this|that|are)\b", re.IGNORECASE).search
+@cache
+def _of_english() -> re.Pattern[str]:  # compiled where notes are indexed
+    return re.compile(r"\b(?:the|and|with|you|this|that|are)\b", re.IGNORECASE)
 
 
 def is_of_english(text: str) -> bool:
@@ -106,7 +111,7 @@ def is_of_english(text: str) -> bool:
 
     What finds compounds would make such texts longer for nothing, which costs nDCG@10 .003.
     """
-    return has_unspaced(text) or _OF_ENGLISH(text) is not None
+    return has_unspaced(text) or _of_english().search(text) is not None
 
 
 def turned(end: str) -> str:

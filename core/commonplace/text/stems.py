@@ -9,7 +9,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from commonplace.text.languages import STEM_FOR, STEMS_ALIKE, english_levels, english_words
+from commonplace.text.languages import (
+    BEFORE_GE,
+    STEM_FOR,
+    STEMS_ALIKE,
+    english_levels,
+    english_words,
+)
 from commonplace.text.tokens import has_unspaced
 
 if TYPE_CHECKING:
@@ -63,7 +69,7 @@ def _without_ending(stem: str) -> str:
 _FOREIGN_ENDINGS = {"erinn": 3, "erin": 2, "en": 2, "er": 2, "em": 2, "e": 1, "t": 1}
 """Endings of words that are none of English ("Küchen", "Lehrerin"), and how many letters go."""
 _LEAST_FOREIGN = 4
-_BESIDE_GE = re.compile("(|ab|an|auf|aus|bei|ein|mit|nach|um|vor|weg|zu|zuruck)ge(?!t)(.{3,7})")
+_BESIDE_GE = re.compile(f"(|{'|'.join(BEFORE_GE)})ge(?!t)(.{{3,7}})")
 _VOWELS = frozenset("aeiouy")
 
 
@@ -80,12 +86,21 @@ def _foreign_stem(stem: str) -> str:
         shorter = stem[:-letters] if stem.endswith(ending) else ""
         if ending == "er" and shorter[-1:] == shorter[-2:-1]:
             continue  # "Müller" is no "Müll"
+        if ending == "t" and _is_no_ending(stem):
+            continue
         if len(shorter) >= _LEAST_FOREIGN and not _VOWELS.isdisjoint(shorter):
             return shorter
     if found := _BESIDE_GE.fullmatch(stem):
         prefix, rest = found.groups()
         return prefix + rest if prefix or len(rest) >= _LEAST_FOREIGN else stem
     return stem
+
+
+def _is_no_ending(stem: str) -> bool:
+    """Whether its last t belongs to a word: to those of English ("dataset"), "SQLite", a name."""
+    if stem.endswith("set"):
+        return stem[:-3] in english_words() or stem == "unset"
+    return stem.endswith(("it", "tt"))
 
 
 _LEAST_COMPOUND, _BACKWARDS = 7, "0"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from unicodedata import normalize
 
 import pytest
 
@@ -67,6 +68,24 @@ def test_a_word_that_no_note_has_finds_what_begins_with_it(memory: Memory, word:
     result = memory.search(word)
     assert word.lower()[:4] in result.hits[0].snippet.lower()
     assert any("searched for" in note for note in result.notes)
+
+
+@pytest.mark.parametrize("form", ["{} für {}?", "{}, {}", "Wo: »{}« ({})!", "{}/{}"])
+def test_marks_beside_two_words_are_no_part_of_them(memory: Memory, form: str) -> None:
+    assert first(memory, form.format("Termin", "Zahnarzt"), 1) == [
+        f"{IDS.index('Zahnarzttermin')}.md"
+    ]
+    decomposed = normalize("NFD", form.format("Erhöhung", "Preis"))
+    assert first(memory, decomposed, 1) == [f"{IDS.index('Preiserhöhungen')}.md"]
+
+
+@pytest.mark.parametrize("query", ["Which winter?", "who's Winter", "the Land", "what is a hotel"])
+def test_a_question_in_english_finds_nothing_that_begins_with_a_word_of_english(
+    memory: Memory, query: str
+) -> None:
+    result = memory.search(query)
+    assert not result.hits
+    assert not any("searched for" in note for note in result.notes)
 
 
 def test_what_is_no_compound_of_both_words_is_not_asked_for(memory: Memory) -> None:

@@ -85,7 +85,8 @@ class KeywordQuery(NamedTuple):
     answer: str = ""
     """The kind of answer that the words ask for, as ``answer_asked`` names it; ``""``: any."""
     instead: frozenset[str] = frozenset()
-    """Where a time is named, tokens of ``beside`` for other words: their parts, their synonyms."""
+    """Tokens of ``beside`` for other words: their parts, synonyms, compounds. Where a time is
+    named, a note that has one has a word of the query."""
 
     @property
     def terms(self) -> tuple[str, ...]:

@@ -68,9 +68,13 @@ def with_compounds(
         new = [token for token in compounds if token not in keyword.should]
         if not new:
             return query, arms, ()
-        should, beside = (*keyword.should, *new), keyword.beside.union(new)
-        wider = query._replace(keyword=keyword._replace(should=should, beside=beside, selective=()))
-        return wider, ask(wider), ()
+        wider = keyword._replace(
+            should=(*keyword.should, *new),
+            beside=keyword.beside.union(new),
+            instead=keyword.instead.union(new),
+            selective=(),
+        )
+        return (again := query._replace(keyword=wider)), ask(again), ()
     except (UnavailableError, DeclinedError) as error:
         return query, arms, (f"compounds could not be looked up: {reason_of(error)}",)
 

@@ -121,10 +121,8 @@ class UnknownWords:
             found = any(arm.found for arm in arms)
             replacements = self._instead_of(words, found=found) | numbers
             keyword = self._extended(replacements.values(), self._beside(numbers))
-            if keyword is None:
-                return Asked(self._query, arms, words)
-            query = self._query._replace(keyword=keyword)
-            arms = self._ask(query, limit=limit)
+            query = self._query if keyword is None else self._query._replace(keyword=keyword)
+            arms = arms if keyword is None else self._ask(query, limit=limit)
         except (UnavailableError, DeclinedError) as error:  # the first answer holds
             note = f"similar words could not be looked up: {reason_of(error)}"
             return Asked(self._query, arms, words, (note,))

@@ -16,6 +16,7 @@ from commonplace.text.stems import turned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
 ANALYSER = make_analyser()
 
@@ -90,6 +91,29 @@ def test_a_question_in_english_finds_nothing_that_begins_with_a_word_of_english(
 
 def test_what_is_no_compound_of_both_words_is_not_asked_for(memory: Memory) -> None:
     assert first(memory, "Mond Zimmer") == [f"{IDS.index('Hotelzimmer')}.md", "x.md"][::-1]
+
+
+@pytest.mark.parametrize("query", ["Termin Zahnarzt Oktober", "Termin beim Zahnarzt im Oktober"])
+def test_a_note_of_a_day_with_the_compound_has_a_word_of_the_query(
+    tmp_path: Path, query: str
+) -> None:
+    notes = tmp_path / "notes" / "memory"
+    notes.mkdir(parents=True)
+    (notes / "2026-10-05.md").write_text("# Log\n\nZahnarzttermin verschoben.\n", "utf-8")
+    (notes / "2026-10-06.md").write_text("# Log\n\nRegen.\n", "utf-8")
+    (notes / "bank.md").write_text("Termin bei der Bank, Zahnarzt krank\n", "utf-8")
+    env = {"HOME": str(tmp_path), "COMMONPLACE_STATE_DIR": str(tmp_path / "state")}
+    with Memory.open(workspace=tmp_path / "notes", env=env, clock=lambda: 1.8e9) as memory:
+        memory.sync()
+        result = memory.search(query)
+    assert (result.hits[0].path, result.notes) == ("memory/2026-10-05.md", ())
+
+
+def test_the_note_on_unknown_words_says_that_their_compound_was_searched_for(
+    memory: Memory,
+) -> None:
+    (note, *_) = memory.search("Firma Umzug").notes
+    assert note == "no note has 'Firma': searched for 'umzugsfirma' instead"
 
 
 WORDS = {"zahnarzttermin": 3, "umzugstermin": 5, "terminator": 2}

@@ -85,8 +85,7 @@ class KeywordQuery(NamedTuple):
     answer: str = ""
     """The kind of answer that the words ask for, as ``answer_asked`` names it; ``""``: any."""
     instead: frozenset[str] = frozenset()
-    """Tokens of ``beside`` for other words: their parts, synonyms, compounds. Where a time is
-    named, a note that has one has a word of the query."""
+    """Tokens of ``beside`` for other words, as good as these: parts, synonyms, compounds."""
 
     @property
     def terms(self) -> tuple[str, ...]:

@@ -85,7 +85,7 @@ class KeywordQuery(NamedTuple):
     answer: str = ""
     """The kind of answer that the words ask for, as ``answer_asked`` names it; ``""``: any."""
     instead: frozenset[str] = frozenset()
-    """Where a time is named, tokens of ``beside`` for other words: their parts, their synonyms."""
+    """Tokens of ``beside`` for other words, as good as these: parts, synonyms, compounds."""
 
     @property
     def terms(self) -> tuple[str, ...]:

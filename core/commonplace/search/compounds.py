@@ -8,10 +8,12 @@ queries that are not in English, and where a word is unknown.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from commonplace.errors import DeclinedError, UnavailableError, reason_of
 from commonplace.text.alternatives import stems_of
+from commonplace.text.languages import composed
 from commonplace.text.questions import STOP_WORDS
 from commonplace.text.stems import turned
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
     LookUp = Callable[[str], Mapping[str, int]]
 
+_LETTERS = re.compile(r"[^\W\d_]+")
 _LEAST_LETTERS, _MOST_WORDS = 4, 8
 """How many letters a part has, and how many words of a query may be parts."""
 _MOST_BETWEEN = 3
@@ -45,7 +48,7 @@ def with_compounds(
     Where notes have none, or cannot be asked, ``query`` and ``arms`` hold.
     """
     look_up = next((arm.tokens_beginning for arm in arms if arm.tokens_beginning), None)
-    words = dict.fromkeys(word for text in texts for word in text.lower().split())
+    words = dict.fromkeys(w for text in texts for w in _LETTERS.findall(composed(text).lower()))
     parts = [word for word in words if _may_be_part(word)][:_MOST_WORDS]
     if look_up is None:
         return query, arms, ()
@@ -65,9 +68,13 @@ def with_compounds(
         new = [token for token in compounds if token not in keyword.should]
         if not new:
             return query, arms, ()
-        should, beside = (*keyword.should, *new), keyword.beside.union(new)
-        wider = query._replace(keyword=keyword._replace(should=should, beside=beside, selective=()))
-        return wider, ask(wider), ()
+        wider = keyword._replace(
+            should=(*keyword.should, *new),
+            beside=keyword.beside.union(new),
+            instead=keyword.instead.union(new),
+            selective=(),
+        )
+        return (again := query._replace(keyword=wider)), ask(again), ()
     except (UnavailableError, DeclinedError) as error:
         return query, arms, (f"similar words could not be looked up: {reason_of(error)}",)
 

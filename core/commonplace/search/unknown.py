@@ -88,8 +88,7 @@ class Asked(NamedTuple):
 class UnknownWords:
     """The words of ``query`` of which no chunk has any token, by what ``lacking`` has counted.
 
-    ``texts`` are those of the query that the words stand in. ``ask`` gives what the backend that
-    answered finds for another query.
+    ``texts`` are those of the query that they stand in. ``ask`` asks the backend that answered.
     """
 
     def __init__(
@@ -121,10 +120,8 @@ class UnknownWords:
             found = any(arm.found for arm in arms)
             replacements = self._instead_of(words, found=found) | numbers
             keyword = self._extended(replacements.values(), self._beside(numbers))
-            if keyword is None:
-                return Asked(self._query, arms, words)
-            query = self._query._replace(keyword=keyword)
-            arms = self._ask(query, limit=limit)
+            query = self._query if keyword is None else self._query._replace(keyword=keyword)
+            arms = arms if keyword is None else self._ask(query, limit=limit)
         except (UnavailableError, DeclinedError) as error:  # the first answer holds
             note = f"similar words could not be looked up: {reason_of(error)}"
             return Asked(self._query, arms, words, (note,))
@@ -177,7 +174,7 @@ class UnknownWords:
         for unknown in words[:_MOST_SPLIT_WORDS]:
             word, way = unknown.word, parts_by_word.get(unknown.word, ())
             if not way or (len(way) == 1 and len(way[0]) < len(word) and word not in likelier):
-                longer = self._longer(word) or (foreign and self._ending(word))
+                longer = self._longer(word, english=not foreign) or (foreign and self._ending(word))
                 parts_by_word[word] = longer or way
         return {word: Instead(parts) for word, parts in parts_by_word.items() if parts}
 
@@ -310,19 +307,22 @@ class UnknownWords:
                 known[word] = tuple(in_notes[: -_LONGER - 1 : -1])
         return known
 
-    def _longer(self, word: str) -> Parts:
+    def _longer(self, word: str, *, english: bool) -> Parts:
         """The words of notes that go on where ``word`` ends, else other forms of it; the most used.
 
-        Of frequent English words, whose other forms share a token, only what is none itself; no
-        other forms of a name.
+        Of frequent English words, whose other forms share a token, only what is none itself, and
+        none of an ``english`` query: "Mark" is no "Markdown". No other forms of a name.
         """
         is_name, word = word[:1].isupper(), _plain(word)
         if not (word.isalpha() or is_hash(word)) or has_unspaced(word) or len(word) < _LEAST_WORD:
             return ()
         token = self._stems([word]).get(word, word)
         is_stem = word.startswith(token) and len(token) >= _LEAST_STEM
+        frequent = not english_levels().keys().isdisjoint((word, token))
+        if frequent and english:
+            return ()
         counts = self._tokens_beginning(token if is_stem else word)
-        if not english_levels().keys().isdisjoint((word, token)):
+        if frequent:
             least = len(word) + _MOST_ENDING
             foreign = [one for one in counts if len(one) >= least and one not in english_words()]
             counts = {one: counts[one] for one in foreign}

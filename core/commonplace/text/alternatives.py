@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from commonplace.text.languages import english_levels, english_words
@@ -82,16 +83,27 @@ _MEANT = {
 """What filters of other programs and languages are called here; ``""``: there is none."""
 
 
-def of_other_searches(text: str) -> Iterator[str]:
-    """That ``NOT``, ``AND`` or an unknown filter is a word here, and what does that instead."""
+_MOST_SAID = 3
+
+
+def of_other_searches(text: str) -> list[str]:
+    """That ``NOT``, ``AND`` or an unknown filter is a word here, and what does that instead.
+
+    Each is said once; of many, the first three.
+    """
+    return list(islice(dict.fromkeys(_of_other_searches(text)), _MOST_SAID))
+
+
+def _of_other_searches(text: str) -> Iterator[str]:
     if '"' in text or text.isupper():
         return
     here = {name: ours for ours, names in _MEANT.items() for name in names.split()}
     names = "|".join(here)
-    pattern = rf"(?<![^\s(])(?:NOT\s+(\w+)|(AND)(?=\s)|((?i:{names})):(?=[^\s/:]))"
-    for left_out, required, name in re.findall(pattern, text):
-        if left_out:
-            yield f"NOT is a word here: -{left_out} leaves out what has that word"
+    pattern = rf"(?<![^\s(])(?:NOT\s+(\w[^\s()]*)|(AND)(?=\s)|((?i:{names})):(?=[^\s/:]))"
+    for excluded, required, name in re.findall(pattern, text):
+        if left_out := excluded.rstrip(".,;:!?"):
+            what = "what passes that filter" if ":" in left_out else "what has that word"
+            yield f"NOT is a word here: -{left_out} leaves out {what}"
         elif required:
             yield 'AND is a word here: more of the words count more, a "phrase" must be there'
         else:

@@ -272,7 +272,8 @@ def item_about(
     best, most, share = list[str](), 0.0, 0.0
     for start in sorted(begun):
         weight = sum([weights[token] for token in tokens_by_line[start]])
-        length = len(lowered[start:].partition("\n")[0]) / len(lowered)
+        end = lowered.find("\n", start)
+        length = ((end if end >= 0 else len(lowered)) - start) / len(lowered)
         if weight > most or (weight == most and length < share):
             best, most, share = tokens_by_line[start], weight, length
     return best, share

@@ -221,16 +221,27 @@ STEM_FOR = {other: stem for stem, others in STEMS_ALIKE.items() for other in oth
 """Each of these stems, and the one that stands for it."""
 
 
+_BEFORE_GE_LISTED = "ab an auf aus bei ein mit nach um vor weg zu zuruck"
+BEFORE_GE = _BEFORE_GE_LISTED.split()
+"""What a German participle may have before its "ge", which its token lacks."""
+
+
 @lru_cache(maxsize=64)  # each hit of a search asks
 def sought(wanted: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
     """Those of ``wanted`` that are not ASCII, and what stands in each word that has another one.
 
     Snowball's English stemmer changes at most the last letter of what it leaves, and ``dying`` and
-    its like to ``die``.
+    its like to ``die``. "abgeholt" has the token ``abhol``.
     """
     wide = frozenset([term for term in wanted if not term.isascii()])
     words = {term for term in wanted - wide if len(term) > 2 and term.isalpha()}
     needles = [word[:-2] if word.endswith("ie") else word[:-1] for word in words]
+    needles += [
+        f"{prefix}ge{word[len(prefix) : -1]}"
+        for prefix in BEFORE_GE
+        for word in words
+        if word.startswith(prefix)
+    ]
     for word in wanted:
         needles += FORMS_OF.get(word, ())
         needles += [other[: max(2, len(other) - 1)] for other in STEMS_ALIKE.get(word, ())]

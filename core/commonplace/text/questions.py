@@ -380,7 +380,8 @@ def words_beside(text: str) -> list[str]:
 
 def may_be_foreign(texts: Iterable[str]) -> bool:
     """Whether a query of ``texts`` has no word that tells English."""
-    return _OF_ENGLISH_QUERIES.isdisjoint(" ".join(texts).lower().split())
+    words = re.findall(r"[^\W\d_]+", " ".join(texts).lower())  # "what's" has "what"
+    return _OF_ENGLISH_QUERIES.isdisjoint(words)
 
 
 def tokens_beside(

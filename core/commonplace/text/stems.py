@@ -10,7 +10,13 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
-from commonplace.text.languages import STEM_FOR, STEMS_ALIKE, english_levels, english_words
+from commonplace.text.languages import (
+    BEFORE_GE,
+    STEM_FOR,
+    STEMS_ALIKE,
+    english_levels,
+    english_words,
+)
 from commonplace.text.tokens import has_unspaced
 
 if TYPE_CHECKING:
@@ -65,7 +71,6 @@ def _without_ending(stem: str) -> str:
 _FOREIGN_ENDINGS = {"erinn": 3, "erin": 2, "en": 2, "er": 2, "em": 2, "e": 1, "t": 1}
 """Endings of words that are none of English ("Küchen", "Lehrerin"), and how many letters go."""
 _LEAST_FOREIGN = 4
-_BEFORE_GE = ("", "ab", "an", "auf", "aus", "bei", "ein", "mit", "nach", "um", "vor", "weg", "zu")
 _BEHIND_GE, _LONGEST_BEHIND_GE = 3, 7
 _VOWELS = frozenset("aeiouy")
 
@@ -77,16 +82,26 @@ def _foreign_stem(stem: str) -> str:
     """
     if stem in STEMS_ALIKE or stem in STEM_FOR:
         return stem
+    least = _LEAST_FOREIGN + 2 * stem.startswith("ge")  # of "gemietet" stays "gemiet"
     for ending, letters in _FOREIGN_ENDINGS.items():
         shorter = stem[:-letters] if stem.endswith(ending) else ""
         if ending == "er" and shorter[-1:] == shorter[-2:-1]:
             continue  # "Müller" is no "Müll"
-        if len(shorter) >= _LEAST_FOREIGN and not _VOWELS.isdisjoint(shorter):
+        if ending == "t" and _is_no_ending(stem):
+            continue
+        if len(shorter) >= least and not _VOWELS.isdisjoint(shorter):
             return shorter
     before, ge, behind = stem.partition("ge")
     least = _BEHIND_GE if before else _LEAST_FOREIGN
-    is_participle = ge and before in _BEFORE_GE and least <= len(behind) <= _LONGEST_BEHIND_GE
+    is_participle = ge and before in ("", *BEFORE_GE) and least <= len(behind) <= _LONGEST_BEHIND_GE
     return before + behind if is_participle and behind[0] != "t" else stem
+
+
+def _is_no_ending(stem: str) -> bool:
+    """Whether its last t belongs to a word: to those of English ("dataset"), "SQLite", a name."""
+    if stem.endswith("set"):
+        return stem[:-3] in english_words() or stem == "unset"
+    return stem.endswith(("it", "tt"))
 
 
 _LEAST_COMPOUND, _BACKWARDS = 7, "0"

@@ -260,7 +260,7 @@ def answer_share(text: str, answer: str, weights: Mapping[str, float]) -> float:
         lowered = line.lower()
         share = sum([weight for token, weight in weights.items() if token in lowered])
         # Few lines have words of the query, and only these are looked at for an answer.
-        if share > most and line[0] != "#":
+        if share > most and line[:1] != "#":
             most = max(most, share * _answers(line, answer, weights))
     return most / sum(weights.values()) if most else 0.0
 

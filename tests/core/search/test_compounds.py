@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from unicodedata import normalize
 
 import pytest
 
@@ -15,6 +16,7 @@ from commonplace.text.stems import turned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
 ANALYSER = make_analyser()
 
@@ -69,8 +71,49 @@ def test_a_word_that_no_note_has_finds_what_begins_with_it(memory: Memory, word:
     assert any("searched for" in note for note in result.notes)
 
 
+@pytest.mark.parametrize("form", ["{} für {}?", "{}, {}", "Wo: »{}« ({})!", "{}/{}"])
+def test_marks_beside_two_words_are_no_part_of_them(memory: Memory, form: str) -> None:
+    assert first(memory, form.format("Termin", "Zahnarzt"), 1) == [
+        f"{IDS.index('Zahnarzttermin')}.md"
+    ]
+    decomposed = normalize("NFD", form.format("Erhöhung", "Preis"))
+    assert first(memory, decomposed, 1) == [f"{IDS.index('Preiserhöhungen')}.md"]
+
+
+@pytest.mark.parametrize("query", ["Which winter?", "who's Winter", "the Land", "what is a hotel"])
+def test_a_question_in_english_finds_nothing_that_begins_with_a_word_of_english(
+    memory: Memory, query: str
+) -> None:
+    result = memory.search(query)
+    assert not result.hits
+    assert not any("searched for" in note for note in result.notes)
+
+
 def test_what_is_no_compound_of_both_words_is_not_asked_for(memory: Memory) -> None:
     assert first(memory, "Mond Zimmer") == [f"{IDS.index('Hotelzimmer')}.md", "x.md"][::-1]
+
+
+@pytest.mark.parametrize("query", ["Termin Zahnarzt Oktober", "Termin beim Zahnarzt im Oktober"])
+def test_a_note_of_a_day_with_the_compound_has_a_word_of_the_query(
+    tmp_path: Path, query: str
+) -> None:
+    notes = tmp_path / "notes" / "memory"
+    notes.mkdir(parents=True)
+    (notes / "2026-10-05.md").write_text("# Log\n\nZahnarzttermin verschoben.\n", "utf-8")
+    (notes / "2026-10-06.md").write_text("# Log\n\nRegen.\n", "utf-8")
+    (notes / "bank.md").write_text("Termin bei der Bank, Zahnarzt krank\n", "utf-8")
+    env = {"HOME": str(tmp_path), "COMMONPLACE_STATE_DIR": str(tmp_path / "state")}
+    with Memory.open(workspace=tmp_path / "notes", env=env, clock=lambda: 1.8e9) as memory:
+        memory.sync()
+        result = memory.search(query)
+    assert (result.hits[0].path, result.notes) == ("memory/2026-10-05.md", ())
+
+
+def test_the_note_on_unknown_words_says_that_their_compound_was_searched_for(
+    memory: Memory,
+) -> None:
+    (note, *_) = memory.search("Firma Umzug").notes
+    assert note == "no note has 'Firma': searched for 'umzugsfirma' instead"
 
 
 WORDS = {"zahnarzttermin": 3, "umzugstermin": 5, "terminator": 2}

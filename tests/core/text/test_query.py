@@ -119,7 +119,10 @@ def test_what_has_hyphens_or_dots_names_no_day(text: str) -> None:
     ("text", "said"),
     [
         ("Krone NOT Zahnarzt", "NOT is a word here: -Zahnarzt leaves out what has that word"),
+        ("rent NOT tag:work", "NOT is a word here: -tag:work leaves out what passes that filter"),
+        ("host NOT self-hosted", "NOT is a word here: -self-hosted leaves out what has that word"),
         ("tea AND coffee", "AND is a word here"),
+        ("tea AND coffee AND milk", "AND is a word here"),
         ("title:Siebert Rechnung", "title: is no filter, and was searched for as a word: the"),
         ("Rechnung nach:2026-11", "nach: is no filter, and was searched for as a word: use after:"),
         ("Titel:Siebert", "Titel: is no filter"),
@@ -130,6 +133,11 @@ def test_what_other_searches_know_is_said_to_be_words_here(text: str, said: str)
     (note,) = parse_query(text).notes
     assert note.startswith(said)
     assert isinstance(note, QueryNote)
+
+
+def test_few_of_them_are_named_in_a_long_query() -> None:
+    texts = " ".join(f"NOT word{number}" for number in range(500)), "title:x body:y " * 500
+    assert [len(parse_query(text).notes) for text in texts] == [3, 2]
 
 
 def test_the_words_beside_them_are_searched_for() -> None:

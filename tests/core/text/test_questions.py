@@ -18,7 +18,7 @@ _ANALYSER = make_analyser()
         ("what is the current gate code", {"current"}),
         ("who coaches the eight these days?", {"day"}),
         ("do we still rent the bus at the moment", {"still", "moment"}),
-        ("was kostet der Bootsplatz derzeit", {"derzei"}),
+        ("was kostet der Bootsplatz derzeit", {"derzeit"}),
         ("\u73b0\u5728\u8c01\u7ba1\u94a5\u5319", {"\u73b0\u5728"}),
         ("the latest gate code", set()),
         ("what happened last", set()),

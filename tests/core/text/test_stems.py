@@ -29,6 +29,8 @@ def _stem(word: str) -> str:
         "bezahlt bezahlen bezahle",
         "gekauft kaufen kauft",
         "geliefert liefern liefert",
+        "gemietet mieten mietet",
+        "gewartet warten",
         "abgegeben abgeben",
         "abgeholt abholen",
         "angerufen anrufen",
@@ -38,6 +40,7 @@ def _stem(word: str) -> str:
         "Geschäft Geschäfte",
         "Angebot Angebote",
         "Gelegenheit Gelegenheiten",
+        "arbeitet gearbeitet arbeiten Arbeit Arbeiten",
         "fattura fatture fatturas",
     ],
 )
@@ -59,10 +62,24 @@ def test_forms_of_a_word_of_another_language_share_a_stem(words: str) -> None:
         "Gericht rich",
         "docker dock",
         "Redis red",
+        "sqlite sqli",
+        "unset unseen",
+        "Starlette starling",
+        "dataset datasize",
     ],
 )
 def test_other_words_have_other_stems(words: str) -> None:
     assert len({_stem(word) for word in words.split()}) == len(words.split())
+
+
+@pytest.mark.parametrize(
+    "word", ["abgeholt", "Eingekauft", "umgezogen", "weggeworfen", "angerufen", "zurückgegeben"]
+)
+def test_a_participle_stands_where_its_token_is_looked_for(word: str) -> None:
+    text = f"Paket {word}, danke."
+    assert _ANALYSER.matches(text, frozenset((_stem(word),))) == [
+        (6, 6 + len(word), frozenset((_stem(word),)))
+    ]
 
 
 def test_a_word_of_english_keeps_the_endings_of_other_languages() -> None:

@@ -219,7 +219,8 @@ def _digest(built: EmbeddingProvider, provider: CheckedProvider, context: Provid
 
 def _code_changed(built: object) -> float:
     """When the file with the class of ``built`` was changed (epoch seconds); 0 if not known."""
-    module = sys.modules.get(type(built).__module__)
+    provider = built.first if isinstance(built, RotatingKeys) else built
+    module = sys.modules.get(type(provider).__module__)
     try:
         return os.stat(getattr(module, "__file__", None) or "").st_mtime
     except OSError:

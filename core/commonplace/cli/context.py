@@ -106,7 +106,7 @@ class Context:
         self.pretty = self.format is None and self.out.isatty()
         self._progress: ProgressLine | None = None
         self._settings: Settings | None = None
-        self._standing: set[str] = set()
+        self._noted: set[str] = set()
 
     @cached_property
     def style(self) -> Style:
@@ -148,11 +148,11 @@ class Context:
         self.out.write(dumps(facts, self.out.encoding, indent=None) + "\n")
         self.out.flush()
 
-    def note(self, text: str, *, standing: bool = False) -> None:
-        """Write what is not the result, for a person, to standard error; ``standing``: once."""
+    def note(self, text: str, *, once: bool = False) -> None:
+        """Write what is not the result, for a person, to standard error; ``once``: not again."""
         line = self.on_a_line(text)
-        if line not in self._standing:
-            self._standing.update([line] if standing else ())
+        if line not in self._noted:
+            self._noted.update([line] if once else ())
             self.err.write(f"note: {line}\n")
 
     def suggesting(self, text: str, agent: str | None = None, config: str | None = None) -> str:
@@ -291,7 +291,7 @@ class Context:
             )
         self._settings = memory.settings
         for mistake in memory.settings.mistakes:
-            self.note(mistake, standing=True)
+            self.note(mistake, once=True)
         if not (workspace or self.workspace):
             self._note_above(memory.settings.workspace)
         return memory
@@ -304,7 +304,7 @@ class Context:
             self.note(
                 f"the notes are those of {workspace}, the current folder, which lies in the "
                 f"workspace {above}: name that by --workspace if it is meant",
-                standing=True,
+                once=True,
             )
 
     def _on_upload(self, upload: Upload, *, yes: bool) -> bool | None:

@@ -250,8 +250,7 @@ class RequestRunner:
 
     def _send(self, texts: list[str], purpose: Purpose, trial: _Trial) -> list[bytes]:
         deadline = trial.deadline
-        # All attempts together, without the waits between them: what hangs is not left to do so
-        # three times.
+        # All attempts together, without the waits between: what hangs is not left to do so thrice.
         left = self._seconds(purpose)
 
         def call() -> list[bytes]:

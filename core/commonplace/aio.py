@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from functools import partial, wraps
 from inspect import signature
+from threading import TIMEOUT_MAX
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Concatenate, NoReturn, ParamSpec, Self, TypeVar
 
@@ -70,8 +71,10 @@ def _in_time(
     @wraps(method)
     async def call(self: AsyncMemory, /, *args: P.args, **named: P.kwargs) -> R:
         timeout = named.get("timeout")
-        if not isinstance(timeout, int | float) or isinstance(timeout, bool) or not timeout > 0:
+        if not isinstance(timeout, int | float) or isinstance(timeout, bool):
             return await without_limit(self, *args, **named)  # which names a wrong one
+        if not 0 < timeout <= TIMEOUT_MAX:  # more than a clock can count to is no limit
+            return await without_limit(self, *args, **named)
         end = monotonic() + timeout
 
         def work() -> R:

@@ -18,6 +18,9 @@ def listen(host: str, port: int) -> socket.socket:
     """
     import socket
 
+    if not 0 <= port < 1 << 16:
+        words = f"cannot listen on {shown_host(host)}:{port}: a port is 0 to 65535"
+        raise CallerError(words, hint="give a free port, or 0 for any")
     try:
         socket.getaddrinfo(host or None, port)  # of what is no name: create_server leaks a socket
         family = socket.AF_INET6 if ":" in host else socket.AF_INET

@@ -211,7 +211,9 @@ def test_the_timeout_of_a_search_counts_its_wait_for_a_thread(
     asyncio.run(run())
 
 
-@pytest.mark.parametrize("wrong", [0, -1, True, "1", float("nan")])
+@pytest.mark.parametrize(
+    "wrong", [0, -1, True, "1", float("nan"), pytest.param(10**400, id="huge")]
+)
 def test_a_timeout_that_is_none_is_named(given: dict[str, Any], wrong: Any) -> None:
     async def run() -> None:
         async with AsyncMemory.open(**given) as memory:

@@ -18,10 +18,12 @@ def test_a_port_that_is_taken_is_the_callers_mistake() -> None:
     assert "free port" in caught.value.hint
 
 
-@pytest.mark.parametrize("host", ["a..b", "x" * 70, "a\0b"])
-def test_what_is_no_name_of_a_host_is_the_callers_mistake(host: str) -> None:
+@pytest.mark.parametrize(
+    ("host", "port"), [("a..b", 0), ("x" * 70, 0), ("a\0b", 0), ("127.0.0.1", 70000)]
+)
+def test_what_is_no_name_of_a_host_or_no_port_is_the_callers_mistake(host: str, port: int) -> None:
     with pytest.raises(CallerError, match="cannot listen on"):
-        listen(host, 0)
+        listen(host, port)
 
 
 @pytest.mark.parametrize("raises", [True, False])

@@ -148,11 +148,11 @@ class Context:
         self.out.write(dumps(facts, self.out.encoding, indent=None) + "\n")
         self.out.flush()
 
-    def note(self, text: str) -> None:
-        """Write what is not the result, for a person, to standard error; nothing twice."""
+    def note(self, text: str, *, once: bool = False) -> None:
+        """Write what is not the result, for a person, to standard error; ``once``: not again."""
         line = self.on_a_line(text)
         if line not in self._noted:
-            self._noted.add(line)
+            self._noted.update([line] if once else ())
             self.err.write(f"note: {line}\n")
 
     def suggesting(self, text: str, agent: str | None = None, config: str | None = None) -> str:
@@ -290,7 +290,8 @@ class Context:
                 on_upload=on_upload,
             )
         self._settings = memory.settings
-        self.notes(memory.settings.mistakes)
+        for mistake in memory.settings.mistakes:
+            self.note(mistake, once=True)
         if not (workspace or self.workspace):
             self._note_above(memory.settings.workspace)
         return memory
@@ -302,7 +303,8 @@ class Context:
         if above := workspace_above(workspace, self.env):
             self.note(
                 f"the notes are those of {workspace}, the current folder, which lies in the "
-                f"workspace {above}: name that by --workspace if it is meant"
+                f"workspace {above}: name that by --workspace if it is meant",
+                once=True,
             )
 
     def _on_upload(self, upload: Upload, *, yes: bool) -> bool | None:

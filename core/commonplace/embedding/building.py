@@ -100,6 +100,7 @@ class ProviderBuilder:
         access: Access,
     ) -> GuardedProvider:
         label = f"provider {id_!r} of {self._host.label('provider', id_)}"
+        secrets = (*(key.value for key in access.keys), *access.headers.values())
         # Built now: a setting that the provider refuses is reported before the first search.
         try:
             built = _built(registration, context, access)
@@ -108,7 +109,7 @@ class ProviderBuilder:
         except BaseException as error:
             from commonplace.embedding.http.errors import SEE_TRACEBACK, show_traceback
 
-            show_traceback(error)
+            show_traceback(error, secrets)
             # Without its message, which may hold a key.
             raise PluginUnavailableError(
                 f"{label} failed: it could not be built: {type(error).__name__}",
@@ -116,7 +117,11 @@ class ProviderBuilder:
             ) from error
         trusted = self._host.is_builtin("provider", id_)
         provider = CheckedProvider(
-            built, label, trusted=trusted, install=partial(self._how_to_install, id_)
+            built,
+            label,
+            trusted=trusted,
+            install=partial(self._how_to_install, id_),
+            secrets=secrets,
         )
         capabilities = provider.capabilities
         batch = self._settings.search.remote.batch
@@ -170,7 +175,8 @@ class ProviderBuilder:
         store = JobStore(os.path.join(self._settings.state_dir, "memory", "batches"))
         settings = self._settings.search.remote.batch
         jobs = cast("BatchProvider", provider).batches()
-        return Batching(id_, jobs, settings, store, heard=heard)
+        secrets: tuple[str, ...] = getattr(provider, "secrets", ())
+        return Batching(id_, jobs, settings, store, heard=heard, secrets=secrets)
 
     def _changed(self, id_: str, reason: str | None) -> None:
         events = self._host.events
@@ -213,7 +219,8 @@ def _digest(built: EmbeddingProvider, provider: CheckedProvider, context: Provid
 
 def _code_changed(built: object) -> float:
     """When the file with the class of ``built`` was changed (epoch seconds); 0 if not known."""
-    module = sys.modules.get(type(built).__module__)
+    provider = built.first if isinstance(built, RotatingKeys) else built
+    module = sys.modules.get(type(provider).__module__)
     try:
         return os.stat(getattr(module, "__file__", None) or "").st_mtime
     except OSError:

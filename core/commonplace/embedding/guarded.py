@@ -57,8 +57,10 @@ class CheckedProvider:
         *,
         trusted: bool,
         install: Callable[[ModuleNotFoundError], str] = lambda _: "",
+        secrets: tuple[str, ...] = (),
     ) -> None:
         self.provider = provider
+        self.secrets = secrets
         self._label = label
         self.part = "the provider itself" if trusted else label
         self._install = install
@@ -161,7 +163,7 @@ class CheckedProvider:
         except BaseException as error:
             from commonplace.embedding.http.errors import SEE_TRACEBACK, show_traceback
 
-            show_traceback(error)
+            show_traceback(error, self.secrets)
             # Without its message, which may hold a key.
             words = f"{self._label} failed: its {what} raised {type(error).__name__}"
             raise PluginUnavailableError(words, hint=SEE_TRACEBACK) from error

@@ -119,6 +119,11 @@ class RotatingKeys:
         return getattr(self._providers[0], name)
 
     @property
+    def first(self) -> EmbeddingProvider:
+        """The provider with the first key."""
+        return self._providers[0]
+
+    @property
     def limits(self) -> Limits:
         """Those that the provider in use has learnt."""
         return self._providers[self._at].limits

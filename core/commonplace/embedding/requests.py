@@ -16,7 +16,7 @@ from commonplace.graphemes import is_boundary
 from commonplace.resilience.retry import RetryPolicy, with_retries
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from concurrent.futures import Future
 
     from commonplace.protocols.providers import EmbeddingProvider, Limits, Purpose
@@ -250,8 +250,7 @@ class RequestRunner:
 
     def _send(self, texts: list[str], purpose: Purpose, trial: _Trial) -> list[bytes]:
         deadline = trial.deadline
-        # All attempts together: what hangs, or breaks off late, is not left to do so three times.
-        # The waits between two of them are not counted.
+        # All attempts together, without the waits between: what hangs is not left to do so thrice.
         left = self._seconds(purpose)
 
         def call() -> list[bytes]:
@@ -295,7 +294,8 @@ class RequestRunner:
     def _asked(
         self, texts: list[str], purpose: Purpose, deadline: Deadline
     ) -> Sequence[Sequence[float]]:
-        with provider_errors(self.name, part_of(self.provider)):
+        secrets: tuple[str, ...] = getattr(self.provider, "secrets", ())
+        with provider_errors(self.name, part_of(self.provider), secrets):
             return self.provider.embed(texts, purpose=purpose, deadline=deadline)
 
 
@@ -306,7 +306,7 @@ def part_of(provider: EmbeddingProvider) -> str:
 
 
 @contextmanager
-def provider_errors(provider: str, part: str) -> Iterator[None]:
+def provider_errors(provider: str, part: str, secrets: Iterable[str] = ()) -> Iterator[None]:
     """Turn every failure of a provider's code into an error of ``provider``.
 
     Errors of the caller and of the deadline pass through. ``part`` names the code that failed.
@@ -320,7 +320,7 @@ def provider_errors(provider: str, part: str) -> Iterator[None]:
             str(error), provider=provider, kind="unavailable", hint=error.hint
         ) from error
     except BaseException as error:
-        show_traceback(error)
+        show_traceback(error, secrets)
         # Without its message, which may hold a key.
         raise ProviderError(
             f"{provider}: {part} failed with {type(error).__name__}",

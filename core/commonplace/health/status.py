@@ -284,7 +284,8 @@ def _asked(provider: GuardedProvider) -> Iterator[Finding]:
     try:
         seconds = min(_ASKED_SECONDS, provider.provider.limits.query_seconds)
         deadline = Deadline.after(seconds)
-        with provider_errors(provider.id, part_of(provider.provider)):
+        secrets: tuple[str, ...] = getattr(provider.provider, "secrets", ())
+        with provider_errors(provider.id, part_of(provider.provider), secrets):
             vectors = provider.provider.embed(["memory"], purpose="query", deadline=deadline)
             (vector,) = checked(vectors, count=1, dims=None, provider=provider.id)
     except CommonplaceError as error:

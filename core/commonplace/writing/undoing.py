@@ -32,10 +32,13 @@ def moved_history(journal: str, workspace: str) -> str:
     """How to bring along the history of ``workspace`` where the folder was moved; ``""``: none is.
 
     Of the journals beside ``journal`` it is one whose folder is gone, and of which a note here is,
-    byte for byte, what its last change made of it.
+    byte for byte, what its last change made of it. None is named where ``journal`` is there: the
+    other one would take its place, and changes made since the move could not be undone any more.
     """
     from shlex import quote
 
+    if os.path.lexists(journal):
+        return ""
     for path in _journals_beside(journal):
         folder = _workspace_of(path)
         if not folder or os.path.lexists(folder):

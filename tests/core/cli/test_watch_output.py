@@ -157,3 +157,17 @@ def test_the_watch_mode_is_printed_when_it_changes() -> None:
         "note: watching 2 folders by polling: the limit is reached",
         "note: not watching: it failed",
     ]
+
+
+def test_what_comes_back_after_it_had_gone_is_news_once_more() -> None:
+    screen = Screen()
+    unread = SyncReport(unchanged=3, unreadable=(("memory/a.md", "no right to read it"),))
+    native = SyncState(watching="native", since=AT, folders=2)
+    polling = SyncState(watching="polling", reason="the limit is reached", since=AT, folders=2)
+    for report, state in ((unread, polling), (NOTHING, native)) * 2:
+        screen.event(report)
+        screen.printer.watching(state)
+    first, again = screen.notes()[:3], screen.notes()[3:]
+    assert "memory/a.md" in first[0]
+    assert "by polling" in first[1]
+    assert again == first

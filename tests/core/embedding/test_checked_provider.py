@@ -19,7 +19,7 @@ from commonplace.errors import (
 )
 from commonplace.host.discovery import installed
 from commonplace.host.host import PluginHost
-from commonplace.plugin import Limits, hookimpl
+from commonplace.plugin import Credentials, Limits, hookimpl
 from commonplace.resilience.deadline import Deadline
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ def test_keywords_answer_and_the_status_says_why(tmp_path: Path, name: str, late
 
 
 LAZY = """
-from commonplace.plugin import Limits, hookimpl
+from commonplace.plugin import Credentials, Limits, hookimpl
 
 
 class Acme:
@@ -269,3 +269,44 @@ def test_what_hangs_once_is_not_waited_for_again(monkeypatch: pytest.MonkeyPatch
             checked.fingerprint()
     assert len(asked) == 1
     done.set()
+
+
+@pytest.mark.parametrize("failing", ["built", "limits", "embed"])
+def test_no_traceback_shows_a_key_whatever_it_looks_like(
+    failing: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("COMMONPLACE_DEBUG", "1")
+
+    class Leaking(Provider):
+        def __init__(self, context: Any) -> None:
+            self.words = f"refused {context.api_key} of {context.headers['X-Gate']}"
+            super().__init__()
+            if failing == "built":
+                raise RuntimeError(self.words)
+            if failing == "limits":
+                self.parts["limits"] = RuntimeError(self.words)
+
+        def embed(self, texts: Any, *, purpose: str, deadline: Deadline) -> Any:
+            raise RuntimeError(self.words)
+
+    class Registering:
+        @hookimpl
+        def commonplace_register_providers(self, register: Any) -> None:
+            keys = Credentials(env=("ACME_API_KEY",))
+            register.provider("acme", Leaking, summary="for tests", credentials=keys)
+
+    (tmp_path / "MEMORY.md").write_text("# Notes\n\n- The key is at Mia's\n")
+    remote = {"apiKey": "plain-words-here", "headers": {"X-Gate": "open sesame"}}
+    config = {"memory": {"search": {"provider": "acme", "remote": remote}}}
+    env = {"HOME": str(tmp_path), "COMMONPLACE_STATE_DIR": str(tmp_path / "state")}
+    host = PluginHost(installed(), env={})
+    host.register(Registering(), name="acme_embed")
+    with Memory.open(workspace=tmp_path, config=config, env=env, host=host) as memory:
+        memory.sync()
+    shown = capsys.readouterr().err
+    assert "RuntimeError: refused *** of ***" in shown
+    assert "plain-words" not in shown
+    assert "sesame" not in shown

@@ -316,8 +316,13 @@ def test_a_provider_that_fails_while_it_is_made_is_reported_without_its_words(
     assert choice.notices == (f"{words}. Fix: {SEE_TRACEBACK}",)
 
 
+@pytest.mark.parametrize("keys", [{"ALPHA_KEY": "tops3cret"}, {"ALPHA_KEYS": "one-key, another"}])
 def test_a_failure_is_forgotten_when_the_plugin_s_code_changes(
-    host: PluginHost, choosing: Choosing, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    keys: dict[str, str],
+    host: PluginHost,
+    choosing: Choosing,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     class Broken(Echo):
         def embed(
@@ -335,7 +340,7 @@ def test_a_failure_is_forgotten_when_the_plugin_s_code_changes(
     host.register(Plugin("ailing", Broken, credentials=ALPHA), name="ailing")
 
     def chosen() -> GuardedProvider:
-        service = choosing({"provider": "ailing"}, ALPHA_KEY="tops3cret").service
+        service = choosing({"provider": "ailing"}, **keys).service
         assert service is not None
         return service.providers[0]
 

@@ -62,3 +62,15 @@ def test_a_folder_that_never_had_these_notes_does_not_name_them(
     (tmp_path / "old").mkdir()  # the folder is there again: its history is its own
     main(["journal", "--workspace", str(moved)])
     assert "are kept under that path" not in capsys.readouterr().err
+
+
+def test_a_history_of_changes_since_the_move_is_not_to_be_overwritten(
+    moved: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    here = ["--workspace", str(moved)]
+    assert main(["remember", *here, "Bread at nine"]) == 0
+    assert main(["undo", *here]) == 0
+    assert main(["undo", *here]) != 0  # nothing is left, though the journal has both changes
+    shown = capsys.readouterr().err
+    assert "there is no change to undo" in shown
+    assert "mv " not in shown

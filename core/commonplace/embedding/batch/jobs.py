@@ -147,7 +147,7 @@ class Batching:
     A failure counts 1 and a time-out 2, since it was tried twice; a success resets the count. From
     2 on jobs are off, and at once if the endpoint has none. Texts without a result are returned, to
     be embedded at once. ``heard`` gets the end of every call: an error if the provider itself seems
-    to fail, else ``None``.
+    to fail, else ``None``. ``secrets`` are the provider's keys, which no traceback may show.
     """
 
     def __init__(
@@ -160,9 +160,10 @@ class Batching:
         clocks: Clocks | None = None,
         policy: RetryPolicy | None = None,
         heard: Callable[[ProviderError | None], None] = lambda _: None,
+        secrets: tuple[str, ...] = (),
     ) -> None:
         self.provider = provider
-        self.jobs = cast("BatchJobs", _Guarded(provider, jobs))
+        self.jobs = cast("BatchJobs", _Guarded(provider, jobs, secrets))
         self.settings = settings
         self.store = store
         self.clocks = clocks or Clocks()
@@ -214,8 +215,9 @@ class Batching:
 class _Guarded:
     """The methods of ``jobs``, raising :class:`~commonplace.errors.ProviderError` alone."""
 
-    def __init__(self, provider: str, jobs: BatchJobs) -> None:
+    def __init__(self, provider: str, jobs: BatchJobs, secrets: tuple[str, ...]) -> None:
         self._provider = provider
+        self._secrets = secrets
         self._jobs = jobs
 
     def __getattr__(self, name: str) -> Any:
@@ -229,7 +231,7 @@ class _Guarded:
 
     def _wrapped(self, method: Callable[..., Any]) -> Callable[..., Any]:
         def call(*args: Any, **options: Any) -> Any:
-            with provider_errors(self._provider, "its batch jobs"):
+            with provider_errors(self._provider, "its batch jobs", self._secrets):
                 try:
                     return method(*args, **options)
                 except DeadlineExceededError as error:

@@ -7,6 +7,7 @@ import os
 import re
 import sys
 import time
+from contextlib import suppress
 from datetime import UTC
 from math import isfinite
 from typing import TYPE_CHECKING, Any
@@ -153,17 +154,21 @@ def describe(error: CommonplaceError) -> str:
     return redacted(f"{error}. Fix: {error.hint}" if error.hint else str(error))
 
 
-def show_traceback(error: BaseException) -> None:
+def show_traceback(error: BaseException, secrets: Iterable[str] = ()) -> None:
     """Write the traceback of a plugin's error to standard error, if ``COMMONPLACE_DEBUG`` is set.
 
-    Its message may hold a key: what looks like one is removed here, and elsewhere the error is only
-    named. Raises ``error`` again where a signal raised it, such as Ctrl-C.
+    Its message may hold a key: ``secrets``, and what looks like one, are removed here, and
+    elsewhere the error is only named. Raises ``error`` again where a signal raised it, such as
+    Ctrl-C.
     """
     failure_of(error)
     if os.environ.get("COMMONPLACE_DEBUG"):
         from traceback import format_exception
 
-        sys.stderr.write(redacted("".join(format_exception(error))))
+        shown = redacted("".join(format_exception(error)), secrets)
+        if sys.stderr is not None:  # closed by who started this process
+            with suppress(OSError, ValueError):
+                sys.stderr.write(shown)
 
 
 class _WithoutQueries(logging.Filter):

@@ -48,10 +48,10 @@ def with_compounds(
     Where notes have none, or cannot be asked, ``query`` and ``arms`` hold.
     """
     look_up = next((arm.tokens_beginning for arm in arms if arm.tokens_beginning), None)
-    words = dict.fromkeys(w for text in texts for w in _LETTERS.findall(composed(text).lower()))
-    parts = [word for word in words if _may_be_part(word)][:_MOST_WORDS]
     if look_up is None:
         return query, arms, ()
+    words = dict.fromkeys(w for text in texts for w in _LETTERS.findall(composed(text).lower()))
+    parts = [word for word in words if _may_be_part(word)][:_MOST_WORDS]
 
     def tokens_beginning(text: str) -> Mapping[str, int]:
         return look_up(text, _MOST_FOUND)
@@ -61,7 +61,7 @@ def with_compounds(
         compounds = {
             token: None
             for last in parts
-            for end in ends_of([last], analyser)
+            if (end := _end_of(last, analyser))
             for token in _ending(end, tokens_beginning)
             if any(_joins(token, stems.get(first, first), end) for first in parts if first != last)
         }
@@ -81,11 +81,8 @@ def with_compounds(
 
 def ending_in(word: str, analyser: Analyser, look_up: LookUp) -> list[str]:
     """The tokens of compounds that end in ``word``, a lower-case one; the most used come first."""
-    if not _may_be_part(word):
-        return []
-    counts = {
-        token: n for end in ends_of([word], analyser) for token, n in _ending(end, look_up).items()
-    }
+    end = _end_of(word, analyser) if _may_be_part(word) else ""
+    counts = _ending(end, look_up) if end else {}
     return sorted(counts, key=lambda token: (-counts[token], token))
 
 
@@ -105,11 +102,11 @@ def _joins(compound: str, first: str, end: str) -> bool:
     )
 
 
-def ends_of(words: Iterable[str], analyser: Analyser) -> list[str]:
-    """How the tokens of compounds end whose last part is one of ``words``.
+def _end_of(word: str, analyser: Analyser) -> str:
+    """How the token of a compound ends whose last part is ``word``; ``""``: too short to tell.
 
     A word of four letters keeps an ending that a longer one loses.
     """
-    stems = stems_of(analyser.spans, [_ANY_FIRST + word for word in words])
-    ends = [stem.removeprefix(_ANY_FIRST) for stem in stems.values()]
-    return [end for end in ends if len(end) >= _LEAST_LETTERS - 1]
+    stems = stems_of(analyser.spans, [_ANY_FIRST + word])
+    end = next(iter(stems.values()), "").removeprefix(_ANY_FIRST)
+    return end if len(end) >= _LEAST_LETTERS - 1 else ""

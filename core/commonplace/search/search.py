@@ -17,7 +17,6 @@ from commonplace.model.search import (
     SearchResult,
     Where,
 )
-from commonplace.model.tools import is_direct
 from commonplace.model.tuples import NamedTuple
 from commonplace.protocols.contexts import MOST_HITS, FurtherHits, RankContext, RankerContext
 from commonplace.resilience.deadline import NEVER
@@ -156,9 +155,11 @@ class Searcher:
         return today_at(self._clock(), self._settings.query.time_zone or "")
 
     def ask(self, search: Searched, request: Request) -> Answer:
-        """Ask the backend; once more without the quotes where no note has the quoted words.
+        """Ask the backend; again where its answer shows a need.
 
-        A query without words is not asked.
+        Without the quotes where no note has the quoted words, with compounds of two words of the
+        query, and with what notes have in the place of unknown words. A query without words is not
+        asked.
         """
         query, where, notes = request.query, request.where, request.notes
         if not (query.keyword.should or query.keyword.listed):
@@ -345,6 +346,8 @@ def make_searcher(
     rankers, notes = make_rankers(host, chain_of(settings), RANKERS["default"], context_of)
 
     def absent(where: Where, until: Deadline, chat: str) -> Sequence[str]:
+        from commonplace.model.tools import is_direct  # few searches find nothing
+
         if until.expired or not is_direct(chat):  # a group may not know what files there are
             return ()
         unsearched = _unsearched(settings)

@@ -114,13 +114,8 @@ _NAMED_WEEKDAY = re.compile(  # as headings have them, beside WEEKDAYS
 _ANY_DAY = date(2026, 1, 15)
 
 
-def named_days(text: str, today: Callable[[], date]) -> tuple[Days, ...]:
-    """The times that ``text`` names, at most eight; ``today`` is the user's day. Raises nothing."""
-    return days_of_times(times_of(text, today))
-
-
 def times_of(text: str, today: Callable[[], date], *, asked: bool = False) -> list[Time]:
-    """Where ``text`` names times: first those of the calendar, then those seen from today.
+    """Where ``text`` names times: first those of the calendar, then those seen from ``today``.
 
     Of a query (``asked``), "in two days" and "upcoming" are times as well.
     """

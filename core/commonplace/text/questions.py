@@ -380,8 +380,8 @@ def words_beside(text: str) -> list[str]:
 
 def may_be_foreign(texts: Iterable[str]) -> bool:
     """Whether a query of ``texts`` has no word that tells English."""
-    words = re.findall(r"[^\W\d_]+", " ".join(texts).lower())  # "what's" has "what"
-    return _OF_ENGLISH_QUERIES.isdisjoint(words)
+    text = " ".join(texts).lower().replace("'", " ").replace("\u2019", " ")  # "what's" has "what"
+    return _OF_ENGLISH_QUERIES.isdisjoint([word.strip(_MARKS_BESIDE) for word in text.split()])
 
 
 def tokens_beside(

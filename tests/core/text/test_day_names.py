@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.core.text.times import named_days
 
 from commonplace.text.day_names import DayNames, spelled_out
-from commonplace.text.days import named_days
 
 if TYPE_CHECKING:
     from commonplace.text.day_spans import Days

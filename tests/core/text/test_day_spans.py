@@ -6,8 +6,9 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.core.text.times import named_days
 
-from commonplace.text.days import named_days, times_of
+from commonplace.text.days import times_of
 from commonplace.text.languages import may_name_days
 
 if TYPE_CHECKING:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from tests.core.text.times import named_days
 
 from commonplace.text.dates import RELATIVE, days_of
-from commonplace.text.days import is_only_a_time, named_days
+from commonplace.text.days import is_only_a_time
 from commonplace.text.languages import may_be_seen_from_today, may_name_days
 
 if TYPE_CHECKING:

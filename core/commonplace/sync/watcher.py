@@ -228,22 +228,24 @@ class _Loop:
 
     def _poll(self, paths: tuple[WatchedPath, ...], reason: str) -> None:
         """Poll until it is time to try the system, or the paths differ."""
+        changed = frozenset[str]()
         if self._poller is None or self._poller.paths != paths:
             self._poller = self._new_poller(paths)
-            self._changed(frozenset(path.location for path in paths))
+            changed = frozenset(path.location for path in paths)
         poller = self._poller
         until = self._deps.clock() + _RETRY
         while True:
             again = f"files are compared every {poller.pause:.0f} s"
+            # Before the report: who hears of a change may ask how it was noticed.
             self._show("polling", f"{reason}; {again}", poller.folders)
+            if changed:
+                self._changed(changed)
+            if self._deps.clock() >= until:
+                return
             self._deps.wait(self.stop, poller.pause)
             if _ended(self.stop) or self._paths() != paths:
                 return
-            paths_changed = poller.changes()
-            if paths_changed:
-                self._changed(paths_changed)
-            if self._deps.clock() >= until:
-                return
+            changed = poller.changes()
 
     def _paths(self) -> tuple[WatchedPath, ...]:
         return tuple(dict.fromkeys(self._watched()))

@@ -86,12 +86,12 @@ def test_a_defect_is_returned_and_logged_and_updates_go_on(
 
     updates = BackgroundUpdates(update, 0)
     updates.start(now=True)
-    outcome = updates.wait(5)
+    outcome = updates.wait(60)
     assert isinstance(outcome, UnavailableError)
     assert str(outcome) == f"internal error: {type(defect).__name__}: {defect}"
     assert "an update of QMD failed" in caplog.text
     updates.start(now=True)
-    assert updates.wait(5) == SyncReport(added=1)
+    assert updates.wait(60) == SyncReport(added=1)
     assert updates.close(60)
 
 

@@ -286,16 +286,15 @@ def asks_for_earliest(text: str) -> bool:
 
 
 _SEVERAL_LISTED = """
-all every each list total sum altogether history first oldest earliest longest shortest highest
-lowest largest smallest average alle allen jede jeder jedes insgesamt erste ersten erster erstes
-älteste verlauf durchschnitt todos todas cada primero primera tous toutes chaque premier première
-tutti tutte ogni totale primo prima primeiro primeira
+all every each list total sum altogether history longest shortest highest lowest largest smallest
+average alle allen jede jeder jedes insgesamt verlauf durchschnitt todos todas cada tous toutes
+chaque tutti tutte ogni totale primo prima
 """
 _SEVERAL = frozenset(_SEVERAL_LISTED.split())
 _SEVERAL_PHRASES_LISTED = """
 how often, how many times, over time, wie oft, cuántas veces, combien de fois, quante volte,
-quantas vezes, 所有, 全部, 一共, 总共, 總共, 最早, 第一次, 每次, 多少次, 历史, 歷史,
-すべて, 全て, 合計, 最初, 何回, 履歴, 모든, 전부, 처음, 몇 번
+quantas vezes, 所有, 全部, 一共, 总共, 總共, 每次, 多少次, 历史, 歷史, すべて, 全て, 合計, 何回,
+履歴, 모든, 전부, 몇 번
 """
 _SEVERAL_PHRASES = " ".join(_SEVERAL_PHRASES_LISTED.split()).split(", ")
 

@@ -133,8 +133,3 @@ def rules_of(text: str) -> tuple[Rule, ...]:
             rule = lines[at].strip()
             rules.append(Rule(at, rule, topics_of_rule(rule)))
     return tuple(rules)
-
-
-def instruction_of(text: str) -> str:
-    """The first line of ``text`` that is a standing instruction, or ``""``."""
-    return next((rule.text for rule in rules_of(text)), "")

@@ -34,7 +34,7 @@ from commonplace.search.ranking import (
 )
 from commonplace.text.languages import may_name_days
 from commonplace.text.query import parse_query, shown_filters
-from commonplace.text.questions import may_be_foreign, words_beside
+from commonplace.text.questions import may_be_foreign, words_of_now
 from commonplace.text.stems import may_be_joined
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from commonplace.text.analyse import Analyser
 
     Absent = Callable[[Where, Deadline, str], Sequence[str]]
+    Asked = tuple[Query, tuple[Arm, ...], tuple[str, ...]]  # the query asked, its lists, notes
 SEARCH_SECONDS = 30.0  # how long a search may take, apart from building a first index
 
 
@@ -161,47 +162,60 @@ class Searcher:
         query, and with what notes have in the place of unknown words. A query without words is not
         asked.
         """
-        query, where, notes = request.query, request.where, request.notes
+        query, where = request.query, request.where
         if not (query.keyword.should or query.keyword.listed):
             from commonplace.search.query_notes import nothing_to_search_for
 
             nothing = nothing_to_search_for(query.text, query.keyword, where)
-            return Answer(query, notes=(*notes, nothing))
+            return Answer(query, notes=(*request.notes, nothing))
         arms = search.ask(query, where=where, limit=request.wide)
-        filtered = where != Where() or bool(query.keyword.must_not)
-        no_note = none_of(search.freshness, filtered=filtered)
-        near: tuple[str, ...] = ()
-        if query.keyword.must and (request.phrases or self._profile != "compat"):
-            from commonplace.search.asking_again import without_quotes
-
-            ask = partial(search.ask, where=where, limit=request.wide)
-            query, arms, near = without_quotes(query, arms, ask, no_note, quoted=request.phrases)
-        foreign = not query.keyword.plain and may_be_foreign(request.texts)
-        if foreign and may_be_joined(query.keyword.should):
-            from commonplace.search.compounds import with_compounds
-
-            ask = partial(search.ask_again, where=where, limit=request.wide)
-            texts, analyser = request.texts, self._analyser
-            query, arms, failed = with_compounds(query, arms, texts, analyser, ask)
-            notes += failed
-        notes += tuple(unknown_sources(arms, request.sources, self._sources))
-        notes += (*[arm.note for arm in arms if arm.note], *near)
+        query, arms, near = self._without_quotes(query, arms, search, request)
+        query, arms, failed = self._with_compounds(query, arms, search, request)
+        notes = [*request.notes, *failed]
+        notes += unknown_sources(arms, request.sources, self._sources)
+        notes += [*[arm.note for arm in arms if arm.note], *near]
         unknown: tuple[UnknownWord, ...] = ()
         if lacking := next((arm for arm in arms if arm.unknown - query.keyword.beside), None):
             from commonplace.search.unknown import UnknownWords
 
             ask_again = partial(search.ask_again, where=where)
             words = UnknownWords(query, lacking, request.texts, self._analyser, ask_again)
-            query, arms, unknown, failed = words.ask_with_parts(arms, request.wide)
-            no_need = words_beside(query.words)
-            unknown = tuple(word for word in unknown if word.word.lower() not in no_need)
-            notes += tuple([note for note in failed if note not in notes])
-        notes += tuple([arm.incomplete for arm in arms if arm.incomplete])
+            query, arms, unknown, failed = words.ask_with_replacements(arms, request.wide)
+            of_now = words_of_now(query.words)  # a note that holds now need not have these
+            unknown = tuple(word for word in unknown if word.word.lower() not in of_now)
+            notes += [note for note in failed if note not in notes]
+        notes += [arm.incomplete for arm in arms if arm.incomplete]
         if not any(arm.kind == "cosine" and arm.found for arm in arms):  # which knows no words
-            no_note = none_of(search.freshness)  # words are counted in all chunks
-            notes += tuple(unknown_notes(unknown, no_note))
+            # Words are counted in all chunks, whatever the filters.
+            notes += unknown_notes(unknown, none_of(search.freshness))
         more = partial(search.ask_again, limit=MOST_HITS)
-        return Answer(query, arms, notes, unknown, more)
+        return Answer(query, arms, tuple(notes), unknown, more)
+
+    def _without_quotes(
+        self, query: Query, arms: tuple[Arm, ...], search: Searched, request: Request
+    ) -> Asked:
+        """Ask without what must be there, where hardly any note has it; see ``asking_again.py``."""
+        if not query.keyword.must or not (request.phrases or self._profile != "compat"):
+            return query, arms, ()
+        from commonplace.search.asking_again import without_quotes
+
+        filtered = request.where != Where() or bool(query.keyword.must_not)
+        no_note = none_of(search.freshness, filtered=filtered)
+        ask = partial(search.ask, where=request.where, limit=request.wide)
+        return without_quotes(query, arms, ask, no_note, quoted=request.phrases)
+
+    def _with_compounds(
+        self, query: Query, arms: tuple[Arm, ...], search: Searched, request: Request
+    ) -> Asked:
+        """Ask with compounds of the query's words, too, unless it is in English."""
+        keyword = query.keyword
+        foreign = not keyword.plain and may_be_foreign(request.texts)
+        if not (foreign and may_be_joined(keyword.should)):
+            return query, arms, ()
+        from commonplace.search.compounds import with_compounds
+
+        ask = partial(search.ask_again, where=request.where, limit=request.wide)
+        return with_compounds(query, arms, request.texts, self._analyser, ask)
 
     def rank(
         self, answer: Answer, request: Request, *, now: float, deadline: Deadline = NEVER

@@ -66,7 +66,7 @@ _MOST_ENDING, _ALIKE = 3, 0.75
 _LONGER, _MOST_TOKENS = 3, 50  # how many longer words are searched for, of how many tokens
 
 
-class Instead(NamedTuple):
+class Replacement(NamedTuple):
     """What is searched for in the place of a word: its parts, synonyms, longer or likely words.
 
     Of a number that notes write in groups, ``groups`` stand side by side; it is shown as one part.
@@ -92,24 +92,18 @@ class UnknownWords:
     """
 
     def __init__(
-        self,
-        query: Query,
-        lacking: Arm,
-        texts: Sequence[str],
-        analyser: Analyser,
-        ask: Ask,
+        self, query: Query, lacking: Arm, texts: Sequence[str], analyser: Analyser, ask: Ask
     ) -> None:
         self._query, self._lacking, self._query_texts = query, lacking, texts
         self._analyser, self._ask = analyser, ask
         self._stems = partial(stems_of, analyser.spans)
 
-    def ask_with_parts(self, arms: tuple[Arm, ...], limit: int) -> Asked:
-        """Ask for up to ``limit`` hits once more, with the parts of the words that notes have.
+    def ask_with_replacements(self, arms: tuple[Arm, ...], limit: int) -> Asked:
+        """Ask for up to ``limit`` hits once more, with what notes have in the place of these words.
 
-        What was probably meant is searched for, too, by a long word, or where nothing was found.
-        The answer has the words with what was searched for instead. Where that is nothing, or the
-        query is ``plain``, its lists are ``arms``; so are they where the backend fails: they are an
-        answer, but not all of it.
+        A likely spelling takes the place of a long word; of any word where nothing was found. Each
+        word of the answer says what was searched for instead. The lists stay ``arms`` where that is
+        nothing, where the query is ``plain``, and where the backend fails, which a note says.
         """
         words = tuple(UnknownWord(word=word) for word in self._unknown_words())
         try:
@@ -118,8 +112,8 @@ class UnknownWords:
                 return Asked(self._query, arms, words)
             words, numbers = self._with_numbers(words)
             found = any(arm.found for arm in arms)
-            replacements = self._instead_of(words, found=found) | numbers
-            keyword = self._extended(replacements.values(), self._beside(numbers))
+            replacements = self._replacements(words, found=found) | numbers
+            keyword = self._extended(replacements.values(), self._terms_without(numbers))
             query = self._query if keyword is None else self._query._replace(keyword=keyword)
             arms = arms if keyword is None else self._ask(query, limit=limit)
         except (UnavailableError, DeclinedError) as error:  # the first answer holds
@@ -130,18 +124,15 @@ class UnknownWords:
         return Asked(query, arms, words)
 
     def _unknown_words(self) -> list[str]:
-        """The first of them, as they were typed.
-
-        A run of a script without spaces is one word here: its pairs of letters are no words.
-        """
+        """The first unknown words of the query, as they were typed."""
         words: dict[str, str] = {}
         for text in self._query_texts:
-            for word in self._words(text):
+            for word in self._unknown_in(text):
                 words.setdefault(word.lower(), word)
         return list(words.values())[:_MOST_NAMED]
 
     def _extended(
-        self, replacements: Iterable[Instead], should: Sequence[str]
+        self, replacements: Iterable[Replacement], should: Sequence[str]
     ) -> KeywordQuery | None:
         """The query for ``should`` and for what replaces its unknown words; ``None``: no other."""
         replacements = list(replacements)
@@ -161,24 +152,33 @@ class UnknownWords:
             selective=(),
         )
 
-    def _instead_of(self, words: Words, *, found: bool) -> dict[str, Instead]:
-        """What is searched for in the place of each of ``words``; ``found``: others find notes."""
-        meant = {
+    def _replacements(self, words: Words, *, found: bool) -> dict[str, Replacement]:
+        """What is searched for in the place of each of ``words``; ``found``: others find notes.
+
+        The likely spelling, else synonyms, two words, longer words, or a beginning.
+        """
+        spellings = {
             word.word: (word.suggestion,)
             for word in words
             if word.suggestion and (not found or _is_long(word.word))
         }
-        # A mistake in one letter is likelier than two words, or a beginning.
-        likelier = self._synonyms(words) | meant
-        parts_by_word, foreign = self._parts(words) | likelier, may_be_foreign(self._query_texts)
-        for unknown in words[:_MOST_SPLIT_WORDS]:
-            word, way = unknown.word, parts_by_word.get(unknown.word, ())
-            if not way or (len(way) == 1 and len(way[0]) < len(word) and word not in likelier):
-                longer = self._longer(word, english=not foreign) or (foreign and self._ending(word))
-                parts_by_word[word] = longer or way
-        return {word: Instead(parts) for word, parts in parts_by_word.items() if parts}
+        synonyms, parts = self._synonyms(words), self._parts(words)
+        chosen, foreign = parts | synonyms | spellings, may_be_foreign(self._query_texts)
+        for word in [unknown.word for unknown in words[:_MOST_SPLIT_WORDS]]:
+            if word in synonyms or word in spellings:
+                continue
+            way = parts.get(word, ())
+            if not way or (len(way) == 1 and len(way[0]) < len(word)):
+                longer = self._longer_words(word, english=not foreign)
+                compounds = self._compounds_ending_in(word) if foreign and not longer else ()
+                chosen[word] = longer or compounds or way
+        return {word: Replacement(way) for word, way in chosen.items() if way}
 
-    def _words(self, text: str) -> Iterator[str]:
+    def _unknown_in(self, text: str) -> Iterator[str]:
+        """The unknown words of ``text``, as they were typed.
+
+        A run of a script without spaces is one word here: its pairs of letters are no words.
+        """
         missing, query_terms = self._lacking.unknown, frozenset(self._query.keyword.should)
         # (start, end, whether none of its terms is known)
         spans: list[tuple[int, int, bool]] = []
@@ -307,7 +307,7 @@ class UnknownWords:
                 known[word] = tuple(in_notes[: -_LONGER - 1 : -1])
         return known
 
-    def _longer(self, word: str, *, english: bool) -> Parts:
+    def _longer_words(self, word: str, *, english: bool) -> Parts:
         """The words of notes that go on where ``word`` ends, else other forms of it; the most used.
 
         Of frequent English words, whose other forms share a token, only what is none itself, and
@@ -335,7 +335,7 @@ class UnknownWords:
             longer += [min(alike, key=lambda one: (len(one), one))] if alike else []
         return tuple(dict.fromkeys(longer))
 
-    def _ending(self, word: str) -> Parts:
+    def _compounds_ending_in(self, word: str) -> Parts:
         """The compounds of notes that end in it, the most used."""
         from commonplace.search.compounds import ending_in
 
@@ -364,16 +364,16 @@ class UnknownWords:
         excluded = {phrase[0] for phrase in self._query.keyword.must_not if len(phrase) == 1}
         return {token: count for token, count in counts.items() if token not in excluded}
 
-    def _beside(self, numbers: Iterable[str]) -> Sequence[str]:
+    def _terms_without(self, numbers: Iterable[str]) -> Sequence[str]:
         """The terms of the query without those that only stand in ``numbers`` typed in groups."""
+        should = self._query.keyword.should
         if not numbers:
-            return self._query.keyword.should
+            return should
         from commonplace.search.numbers import without_groups
 
-        should = self._query.keyword.should
         return without_groups(should, numbers, self._query_texts, self._analyser)
 
-    def _with_numbers(self, words: Words) -> tuple[Words, dict[str, Instead]]:
+    def _with_numbers(self, words: Words) -> tuple[Words, dict[str, Replacement]]:
         """``words`` with a number in the place of its groups, if a note has that in one.
 
         Also what notes have in the place of each number.
@@ -388,7 +388,7 @@ class UnknownWords:
         groups = {group for number in in_groups for group in groups_of(number)}
         others = [word for word in words if word.word.lower() not in groups]
         numbers = [UnknownWord(word=number) for number in in_groups]
-        instead = {word: Instead((form,), tuple(form.split())) for word, form in written.items()}
+        instead = {word: Replacement((one,), tuple(one.split())) for word, one in written.items()}
         return (*others, *numbers), instead
 
 

@@ -114,28 +114,13 @@ def _of_other_searches(text: str) -> Iterator[str]:
             yield f"{name}: is no filter, and was searched for as a word: {how}"
 
 
-_SPELLINGS = """
-our or, ours ors, oured ored, ourite orite, ourites orites, ise ize, ises izes, ised ized,
-ising izing, isation ization, isations izations, yse yze, ysed yzed, ysing yzing, ogue og,
-ogues ogs, tre ter, tres ters, elled eled, elling eling, eller eler
-"""
-_ENDINGS = [tuple(pair.split()) for pair in _SPELLINGS.split(",")]
-"""How words end in Britain and in America."""
-
-
 def synonyms_of(word: str) -> list[str]:
-    """What else notes may call ``word``, in lower case, or how they may spell it abroad."""
-    spellings = [
-        word.removesuffix(here) + there
-        for pair in _ENDINGS
-        for here, there in (pair, pair[::-1])
-        if word.endswith(here) and len(word) > _SHORT  # "four" is no "for"
-    ]
+    """What else notes may call ``word``, in lower case."""
     forms = [word, re.sub("(?<=[shxz])es$", "", word)]
     forms += [word.removesuffix("s")] if len(word) > _LONGEST_ENDING else []  # "gps" is no doctor
     groups = [group for form in forms for group in _groups().get(form, ())]
     others = [other for group in groups for other in group if other not in forms]
-    return [one for one in dict.fromkeys([*spellings, *others]) if one not in STOP_WORDS]
+    return [one for one in dict.fromkeys(others) if one not in STOP_WORDS]
 
 
 @cache
@@ -287,4 +272,6 @@ guest visitor
 parcel package
 offence offense
 cheque check
+analyse analyze
+analysed analyzed
 """

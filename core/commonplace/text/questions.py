@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from functools import cache
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from commonplace.model.tuples import NamedTuple
@@ -287,16 +286,15 @@ def asks_for_earliest(text: str) -> bool:
 
 
 _SEVERAL_LISTED = """
-all every each list total sum altogether history first oldest earliest longest shortest highest
-lowest largest smallest average alle allen jede jeder jedes insgesamt erste ersten erster erstes
-älteste verlauf durchschnitt todos todas cada primero primera tous toutes chaque premier première
-tutti tutte ogni totale primo prima primeiro primeira
+all every each list total sum altogether history longest shortest highest lowest largest smallest
+average alle allen jede jeder jedes insgesamt verlauf durchschnitt todos todas cada tous toutes
+chaque tutti tutte ogni totale primo prima
 """
 _SEVERAL = frozenset(_SEVERAL_LISTED.split())
 _SEVERAL_PHRASES_LISTED = """
 how often, how many times, over time, wie oft, cuántas veces, combien de fois, quante volte,
-quantas vezes, 所有, 全部, 一共, 总共, 總共, 最早, 第一次, 每次, 多少次, 历史, 歷史,
-すべて, 全て, 合計, 最初, 何回, 履歴, 모든, 전부, 처음, 몇 번
+quantas vezes, 所有, 全部, 一共, 总共, 總共, 每次, 多少次, 历史, 歷史, すべて, 全て, 合計, 何回,
+履歴, 모든, 전부, 몇 번
 """
 _SEVERAL_PHRASES = " ".join(_SEVERAL_PHRASES_LISTED.split()).split(", ")
 
@@ -351,33 +349,6 @@ def answer_asked(text: str) -> str:
     return "subject" if _OF_A_SUBJECT.match(lowered) else ""
 
 
-_UNIT_LISTED = """
-euro euros prozent percent pourcent procent percento ciento cento yen dollar dollars dólar dólares
-dollari pfund pound pounds libras sterling franken francs francos franchi rappen cent cents céntimos
-centavos quadratmeter quadratmetern metre metres meter meters metros cuadrados quadrados
-mètres carrés metri quadri quadrati vierkante kilometer kilometern kilometers kilometres kilómetros
-quilômetros kilomètres chilometri kilogramm kilogram kilograms kilo kilos grad degrees grados graus
-"""
-_UNIT_WORDS = frozenset(_UNIT_LISTED.split())
-_COUNTING_LISTED = "viel viele vielen many much cuántos cuántas combien quanti quantos hoeveel"
-_COUNTING = frozenset(_COUNTING_LISTED.split())
-_BETWEEN = frozenset(("por", "per", "pour", "de", "square"))
-
-
-def words_beside(text: str) -> list[str]:
-    """The words of ``text``, in lower case, that no note need have: for now, and units of amounts.
-
-    A note has "1.430 €" for "1430 Euro". By itself a unit is what is asked for.
-    """
-    words = [word.strip(_MARKS_BESIDE) for word in text.lower().split()]
-    units, counted = list[str](), False
-    for before, word in pairwise(["", *words]):
-        counted = before[-1:].isdigit() or before in _COUNTING or counted
-        counted = counted and (word in _UNIT_WORDS or word in _BETWEEN)
-        units += [word] if counted and word in _UNIT_WORDS else []
-    return words_of_now(text) + units
-
-
 def may_be_foreign(texts: Iterable[str]) -> bool:
     """Whether a query of ``texts`` has no word that tells English."""
     text = " ".join(texts).lower().replace("'", " ").replace("\u2019", " ")  # "what's" has "what"
@@ -387,12 +358,12 @@ def may_be_foreign(texts: Iterable[str]) -> bool:
 def tokens_beside(
     text: str, tokens_of: Callable[[str], Iterable[str]]
 ) -> tuple[frozenset[str], frozenset[str]]:
-    """The tokens of :func:`words_beside`; and of those that ask for the present, not for the last.
+    """The tokens of :func:`words_of_now`; and of those that ask for the present, not for the last.
 
     A note without "now" may hold now all the same, and one that says "now" may be old.
     """
-    words, none = words_beside(text), frozenset[str]()
+    words, none = words_of_now(text), frozenset[str]()
     if not words:
         return none, none
-    present = [word for word in words_of_now(text) if not word.startswith(_RECENT)]
+    present = [word for word in words if not word.startswith(_RECENT)]
     return none.union(*map(tokens_of, words)), none.union(*map(tokens_of, present))

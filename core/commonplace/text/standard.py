@@ -228,7 +228,7 @@ class _Reading:
 
     def phrase(self, found: Iterable[Piece]) -> Phrase:
         """Read a phrase, of which every word counts; its tokens in their order."""
-        phrase = list(_until_token(found, _MAX_PHRASE))
+        phrase = list(_first_pieces(found))
         for _, _, token, _, extra in phrase:
             self._phrase_terms.update(dict.fromkeys((token, *extra) if token else extra))
             self._tokens.add(token)
@@ -252,15 +252,16 @@ class _Reading:
 
 
 def _sequence(found: Iterable[Piece]) -> Phrase:
-    return tuple(token for _, _, token, _, _ in _until_token(found, _MAX_PHRASE) if token)
+    return tuple(token for _, _, token, _, _ in _first_pieces(found) if token)
 
 
-def _until_token(found: Iterable[Piece], count: int) -> Iterator[Piece]:
-    """The pieces up to the one that brings the token number ``count``."""
+def _first_pieces(found: Iterable[Piece]) -> Iterator[Piece]:
+    """The pieces of a phrase, as many as have the first ``_MAX_PHRASE`` tokens."""
+    tokens = 0
     for piece in found:
         yield piece
-        count -= bool(piece[2])  # its token
-        if not count:
+        tokens += bool(piece[2])
+        if tokens == _MAX_PHRASE:
             return
 
 

@@ -54,7 +54,7 @@ MARK = re.compile(
 # All that a block can call, beside what bash has itself: whatever would change the machine (pip,
 # npm, systemctl ...) is not found, so that a block that names it fails until it is marked.
 PROGRAMS = ("cat", "mkdir")
-TIMEOUT = 60.0
+TIMEOUT = 300.0
 
 
 class Block(NamedTuple):

@@ -228,7 +228,8 @@ HOSTILE = (
 def test_hostile_answers_stay_below_their_bounds() -> None:
     program = Path(__file__).parents[4] / "benchmarks" / "hostile_answers.py"
     ran = subprocess.run(
-        [sys.executable, str(program), "--seconds", "3", *HOSTILE],
+        # On a busy machine an answer within its bounds takes long to parse; others would never end.
+        [sys.executable, str(program), "--seconds", "3", "--late", "60", *HOSTILE],
         capture_output=True,
         text=True,
         check=False,

@@ -369,7 +369,7 @@ class Registry:
 
 
 def _check_function(hook: str, implementation: HookImpl) -> None:
-    """Raise ``TypeError`` for a function that a call only begins: it would have no effect."""
+    """Raise ``TypeError`` for what a call only begins, and what may put anything for a result."""
     import inspect  # pluggy has imported it
 
     function = implementation.function
@@ -378,6 +378,8 @@ def _check_function(hook: str, implementation: HookImpl) -> None:
     wraps = implementation.wrapper or implementation.hookwrapper
     if inspect.isgeneratorfunction(function) and not wraps:
         raise TypeError(f"{hook} yields, and is no wrapper: mark it with hookimpl(wrapper=True)")
+    if implementation.hookwrapper and hook not in CALLED["events"]:
+        raise TypeError(f"{hook} is a hookwrapper, whose result is unchecked: use wrapper=True")
 
 
 def _mark(hooks: str) -> str:

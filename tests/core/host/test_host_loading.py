@@ -19,7 +19,7 @@ from commonplace.host.host import PluginHost
 from commonplace.plugin import hookimpl
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Generator
     from pathlib import Path
 
     from commonplace.plugin import Ranker, RankerRegistrar
@@ -400,6 +400,19 @@ def test_a_function_that_a_call_only_begins_is_refused(
     with pytest.raises(PluginUnavailableError, match=f"commonplace_rewrite_query {words}"):
         by_hand.register(sys.modules[name], name="begun")
     assert by_hand.rewrite_query("ants") == "ants"
+
+
+def test_a_wrapper_of_the_old_kind_is_refused_where_results_count() -> None:
+    class Old:
+        @hookimpl(hookwrapper=True)
+        def commonplace_rewrite_query(self) -> Generator[None, Any, None]:
+            outcome = yield
+            outcome.force_result(42)
+
+    host = PluginHost([], env={})
+    with pytest.raises(PluginUnavailableError, match="a hookwrapper, whose result is unchecked"):
+        host.register(Old(), name="old")
+    assert host.rewrite_query("ants") == "ants"
 
 
 def test_a_module_of_the_name_of_a_plugin_at_hand_does_not_drive_it_out(

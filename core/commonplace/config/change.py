@@ -96,18 +96,13 @@ class ConfigFile:
             )
         name = os.path.basename(self._real)
         self._workspace = os.path.dirname(self.path) if name == paths.WORKSPACE_FILE else ""
-        self._bom = False
-        self._text = ""
-        self.exists = os.path.lexists(self.path)
-        if self.exists:
-            self._read()
-        self._data = self._parsed(self._text)
+        self._read()
 
     def set(self, key: str, value: str, *, agent: str = "") -> ConfigChange:
         """Set ``key`` to ``value``: JSON, or plain text; for ``agent`` alone if one is named.
 
-        Raises :class:`~commonplace.errors.ConfigError` if there is no such key or the value does
-        not fit it, and ``OSError`` if the file cannot be written.
+        Raises :class:`~commonplace.errors.ConfigError` if there is no such key, the value does not
+        fit it or the file was changed meanwhile, and ``OSError`` if it cannot be written.
         """
         keys = self._keys(key, agent)
         before = _at(self._data, keys)
@@ -120,6 +115,7 @@ class ConfigFile:
             secret = isinstance(candidate, str) and _is_secret(keys)
             notes = [*self._warnings(text, keys, candidate)]
             changed = before is _MISSING or json.dumps(before) != json.dumps(candidate)
+            agent = self._agent_of(keys)
             if changed:
                 self._write(text)
             if secret and not variables(candidate):
@@ -127,8 +123,7 @@ class ConfigFile:
                     f"{self.path} now has this secret as plain text; a reference keeps it out:"
                     f" commonplace config set {key} '${{NAME}}'"
                 )
-            shown = None if before is _MISSING else before
-            key, agent = key_path(keys), self._agent_of(keys)
+            shown, key = None if before is _MISSING else before, key_path(keys)
             return ConfigChange(
                 self.path, key, shown, candidate, changed, secret, tuple(notes), agent
             )
@@ -142,8 +137,8 @@ class ConfigFile:
     def unset(self, key: str, *, agent: str = "") -> ConfigChange:
         """Take ``key`` out of the file.
 
-        Raises :class:`~commonplace.errors.ConfigError` if there is no such key, and ``OSError`` if
-        the file cannot be written.
+        Raises :class:`~commonplace.errors.ConfigError` if there is no such key or the file was
+        changed meanwhile, and ``OSError`` if it cannot be written.
         """
         keys = self._keys(key, agent)
         before = _at(self._data, keys)
@@ -154,15 +149,19 @@ class ConfigFile:
         text = without(self._text, keys)
         if _at(self._parsed(text), keys) is not _MISSING:
             raise self._by_hand(keys)
-        self._write(text)
         secret, agent = _is_secret(keys), self._agent_of(keys)
+        self._write(text)
         return ConfigChange(self.path, key_path(keys), before, None, True, secret, (), agent)
 
     def _read(self) -> None:
+        self._bom, self._text = False, ""
+        self.exists = os.path.lexists(self.path)
         try:
-            self._text = read_text(self._real, strange=bool(self._workspace))
-            with open(self._real, "rb") as file:
-                self._bom = file.read(3) == b"\xef\xbb\xbf"
+            if self.exists:
+                self._text = read_text(self._real, strange=bool(self._workspace))
+                with open(self._real, "rb") as file:
+                    self._bom = file.read(3) == b"\xef\xbb\xbf"
+            self._data = parse_json5(self._text)
         except UnreadableError as error:
             raise self._unreadable(error) from None
 
@@ -202,8 +201,14 @@ class ConfigFile:
     def _write(self, text: str) -> None:
         from commonplace.dirs import write_whole
 
+        known = self._text
+        self._read()
+        if self._text != known:
+            words = f"{self.path} was changed meanwhile by another program, and is left as it is"
+            raise ConfigError(words, hint="run the command again")
         mode = os.stat(self._real).st_mode & 0o7777 if self.exists else 0o600
         write_whole(self._real, ("\ufeff" if self._bom else "") + text, mode=mode)
+        self._read()
 
     def _findings(self, text: str) -> tuple[list[ConfigProblem], list[str]]:
         """What the reader of the configuration would object to, and what it would warn of."""

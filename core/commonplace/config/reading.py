@@ -45,8 +45,9 @@ def byte_size(raw: object, reading: Reading) -> int:
         match = re.fullmatch(_SIZE, reading.text(raw))
         if match is None:
             raise WrongValueError(wanted)
-        return int(float(match[1]) * 1024 ** _POWER[(match[2] or "b")[0].lower()])
-    size = reading.number(raw, wanted)
+        size = float(match[1]) * 1024 ** _POWER[(match[2] or "b")[0].lower()] // 1
+    else:
+        size = reading.number(raw, wanted)
     if not isfinite(size) or size < 0 or size != int(size):
         raise WrongValueError(wanted)
     return int(size)

@@ -64,16 +64,17 @@ class Tree:
     def entries(self, parts: Parts) -> list[TreeEntry]:
         """What is in the folder ``parts``, by name in code point order; empty if it is unreadable.
 
-        Raises :class:`~commonplace.errors.PathNotAllowedError` where a link is in the way.
+        What goes while it is listed is left out. Raises
+        :class:`~commonplace.errors.PathNotAllowedError` where a link is in the way.
         """
         if self.entry(parts).kind == "link":
             raise PathNotAllowedError
         try:
             with os.scandir(os.path.join(self._base, *parts)) as found:
-                listed = [(one.name, one.stat(follow_symlinks=False)) for one in found]
+                listed = [(one.name, _facts(one)) for one in found]
         except OSError:
             return []
-        return [_entry(name, facts) for name, facts in sorted(listed)]
+        return [_entry(name, facts) for name, facts in sorted(listed) if facts is not None]
 
     def walk(self, parts: Parts) -> Iterator[tuple[tuple[str, ...], TreeEntry]]:
         """All that is below the folder ``parts``, each folder before what is in it."""
@@ -120,6 +121,13 @@ def _lstat(path: str) -> os.stat_result | None:
     try:
         return os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def _facts(entry: os.DirEntry[str]) -> os.stat_result | None:
+    try:
+        return entry.stat(follow_symlinks=False)
+    except FileNotFoundError:
         return None
 
 

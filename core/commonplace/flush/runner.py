@@ -103,6 +103,7 @@ class FlushTools:
         self._closed = False
         self._failed: dict[str, str] = {}
         self.written: list[str] = []
+        self.calls = 0
 
     @property
     def definitions(self) -> list[dict[str, Any]]:
@@ -113,6 +114,16 @@ class FlushTools:
     def failure(self) -> str:
         """Why something is not written that should be, or ``""``."""
         return next(iter(self._failed.values()), "")
+
+    def report(self, reason: str) -> FlushReport:
+        """What the flush has done so far; ``reason`` says why it is not done, ``""`` if it is."""
+        return FlushReport(
+            done=not reason,
+            path=self._plan.path,
+            written=tuple(self.written),
+            calls=self.calls,
+            reason=reason,
+        )
 
     def close(self) -> None:
         """Refuse what is still to come, from a model that answers too late."""
@@ -172,16 +183,15 @@ def run_flush(
     of OpenAI's chat completions. What it says is dropped: only what it writes counts. What it
     raises is a failure of the flush; what was written before stays.
     """
-    calls = 0
     for part in parts:
         messages = asked(plan, part)
         for _ in range(MOST_CALLS):
-            calls += 1
+            tools.calls += 1
             try:
                 reply = model(messages, tools.definitions)
                 wanted = _calls_of(reply)
             except Exception as error:  # noqa: BLE001 - whatever a model's client raises
-                return _report(plan, tools, calls, f"{type(error).__name__}: {error}")
+                return tools.report(f"{type(error).__name__}: {error}")
             if not wanted:
                 break
             content, raw = reply.get("content"), [call.raw for call in wanted]
@@ -195,13 +205,8 @@ def run_flush(
                 for call in wanted
             ]
         else:
-            return _report(plan, tools, calls, f"the model did not end within {MOST_CALLS} calls")
-    return _report(plan, tools, calls, tools.failure)
-
-
-def _report(plan: FlushPlan, tools: FlushTools, calls: int, reason: str) -> FlushReport:
-    written = tuple(tools.written)
-    return FlushReport(done=not reason, path=plan.path, written=written, calls=calls, reason=reason)
+            return tools.report(f"the model did not end within {MOST_CALLS} calls")
+    return tools.report(tools.failure)
 
 
 def _calls_of(reply: Mapping[str, Any]) -> Sequence[_Call]:

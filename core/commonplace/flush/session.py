@@ -97,11 +97,11 @@ def appended(data: bytes | None, path: str, text: str) -> bytes:
     end = note.newline
     block = [f"{line}{end}" for line in text.strip("\n").splitlines()]
     lines = list(note.lines) or [f"# {path.rpartition('/')[2].removesuffix('.md')}{end}"]
+    if not lines[-1].endswith("\n"):
+        lines[-1] += end
     size = len(block)
     if any(lines[at : at + size] == block for at in range(len(lines))):
         return data or b""
-    if not lines[-1].endswith("\n"):
-        lines[-1] += end
     if lines[-1].strip():
         lines.append(end)
     return note.with_lines([*lines, *block]).data()
@@ -271,9 +271,9 @@ class FlushSession:
             work = partial(run_flush, plan, parts_of(texts, budget), self._model, tools)
             return self._worker.run(work, deadline)
         except CommonplaceError as error:
-            return FlushReport(done=False, reason=reason_of(error))
+            reason = reason_of(error) or type(error).__name__
         except Exception as error:  # noqa: BLE001 - a mistake of ours must not end the session
-            return FlushReport(done=False, reason=f"{type(error).__name__}: {error}")
+            reason = f"{type(error).__name__}: {error}"
         except BaseException:  # interrupted: it must not count as a flush that runs
             with self._lock:
                 self._state = self._state.replace(running=None, asked="")
@@ -281,6 +281,7 @@ class FlushSession:
         finally:
             if tools is not None:
                 tools.close()
+        return FlushReport(done=False, reason=reason) if tools is None else tools.report(reason)
 
     def _save(self, mark: FlushMark) -> Event:
         try:
@@ -341,7 +342,7 @@ class FlushRecords:
                 owed=tuple(map(index, found["owed"])),
                 base=index(found["base"]),
             )
-        except (KeyError, TypeError, ValueError):
+        except (KeyError, TypeError, ValueError, OverflowError):
             return FlushMark()
 
     def save(self, mark: FlushMark) -> None:

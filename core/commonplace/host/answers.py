@@ -295,9 +295,9 @@ def is_document(document: Any) -> TypeGuard[Document]:
     return (
         type(document) is Document
         and type(document.ref) is DocumentRef
-        and type(document.ref.stamp) is str
         and all(type(text) is str for text in (document.text, document.digest, document.title))
-        and all(type(text) is str for text in (*document.names, *document.tags))
+        and all(isinstance(texts, tuple | list) for texts in (document.names, document.tags))
+        and all(type(text) is str for text in (document.ref.stamp, *document.names, *document.tags))
         and (document.day is None or hasattr(document.day, "isoformat"))
     )
 

@@ -365,8 +365,9 @@ class EventBus:
             self._changed.notify_all()
 
     def _running(self) -> bool:
-        """Whether there is a thread to deliver; the first call starts it."""
-        if self._thread is None:
+        """Whether there is a thread to deliver; the first call starts it, also after a fork."""
+        if self._thread is None or not self._thread.is_alive():
+            self._waiting.clear()  # after a fork: the parent delivers them
             thread = threading.Thread(target=self._run, name="commonplace-events", daemon=True)
             if start_failure(thread):
                 return False

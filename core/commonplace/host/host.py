@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from _thread import RLock  # threading takes a millisecond to import
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from commonplace.errors import PluginConflictError, PluginUnavailableError, reason_of
@@ -307,7 +308,8 @@ class PluginHost:
         """How often each plugin failed in a hook that is called, by name."""
         with self._lock:
             called = tuple(self._called.values())
-        return {name: count for calls in called for name, count in calls.failures.items()}
+        # A plugin registered in process may have hooks of several kinds.
+        return sum((Counter(calls.failures) for calls in called), Counter[str]())
 
     def close(self, timeout: float = 1.0) -> bool:
         """Deliver the events that still wait, for up to ``timeout`` seconds; no more follow.

@@ -20,7 +20,7 @@ from commonplace.model.tuples import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from pluggy import HookimplOpts, HookspecOpts, PluginManager
+    from pluggy import HookImpl, HookimplOpts, HookspecOpts, PluginManager
 
     from commonplace.host.discovery import Catalogue, EntryPoint
     from commonplace.model.plugins import Registration
@@ -263,6 +263,10 @@ class Registry:
         try:
             self._manager.register(plugin, name=name)
             self._manager.check_pending()
+            for caller in self._manager.get_hookcallers(plugin) or ():
+                for one in caller.get_hookimpls():
+                    if one.plugin is plugin:
+                        _check_function(caller.name, one)
         except PluginValidationError as error:
             self._dismiss(name)
             # Of several lines, the first names the hook and the last says what is wrong with it.
@@ -362,6 +366,20 @@ class Registry:
     def _label(self, kind: str, plugin: str) -> str:
         entries = self._catalogue.of_module(kind, plugin)
         return f"{plugin} ({entries[0].origin})" if entries else plugin
+
+
+def _check_function(hook: str, implementation: HookImpl) -> None:
+    """Raise ``TypeError`` for what a call only begins, and what may put anything for a result."""
+    import inspect  # pluggy has imported it
+
+    function = implementation.function
+    if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+        raise TypeError(f"{hook} is async, and hooks are not awaited: define it without async")
+    wraps = implementation.wrapper or implementation.hookwrapper
+    if inspect.isgeneratorfunction(function) and not wraps:
+        raise TypeError(f"{hook} yields, and is no wrapper: mark it with hookimpl(wrapper=True)")
+    if implementation.hookwrapper and hook not in CALLED["events"]:
+        raise TypeError(f"{hook} is a hookwrapper, whose result is unchecked: use wrapper=True")
 
 
 def _mark(hooks: str) -> str:

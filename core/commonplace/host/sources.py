@@ -256,7 +256,7 @@ def _chunk_fault(chunk: Any) -> str:
         span = f"{first!r:.20} to {last!r:.20}"
         return f"a chunk of the lines {span}, which must be int from 1 on, the first one first"
     heading: Any = chunk.heading
-    if type(heading) is str or not all(type(part) is str for part in heading):
+    if not isinstance(heading, tuple | list) or not all(type(part) is str for part in heading):
         return f"a chunk whose heading is {str(heading)[:40]}, not a tuple of str"
     return ""
 

@@ -71,7 +71,7 @@ class Worker:
     ) -> None:
         self.name = name
         self._patient = patient
-        self._given_up: threading.Event | None = None
+        self._given_up: set[threading.Event] = set()
         self._places = threading.BoundedSemaphore(at_most)
         self._at_most = at_most
         self._wait = wait
@@ -87,7 +87,7 @@ class Worker:
         seconds = deadline.remaining()
         if seconds == INFINITY:
             return work()
-        if self._given_up is not None and not (self._patient or self._given_up.is_set()):
+        if self._any_out() and not self._patient:
             raise UnavailableError(f"{self.name}: an earlier call has not come back")
         if not self._places.acquire(blocking=False):
             raise UnavailableError(f"{self.name}: {self._at_most} calls have not come back")
@@ -102,9 +102,16 @@ class Worker:
             if not deadline.cancelled and deadline.at > until:
                 left, until = deadline.remaining(), deadline.at
             elif not deadline.cancellable or deadline.cancelled or left <= 0:
-                self._given_up = call.done
+                self._given_up.add(call.done)
                 raise DeadlineExceededError(f"{self.name} did not answer within {seconds:.3g} s")
         return call.outcome()
+
+    def _any_out(self) -> bool:
+        """Whether any call that was given up has not come back."""
+        # Threads add to the set meanwhile: no step here is more than one of its own.
+        back = {done for done in self._given_up.copy() if done.is_set()}
+        self._given_up -= back
+        return bool(self._given_up)
 
 
 class ProgressGate:

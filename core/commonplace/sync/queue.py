@@ -366,9 +366,9 @@ class SyncWorker:
             return self._schedule.left(time.monotonic())
 
     def _wake(self) -> bool:
-        """Let the thread look at the schedule; the first call starts it."""
+        """Let the thread look at the schedule; the first call starts it, also after a fork."""
         self._changed.notify_all()
-        if self._thread is None and not self._closed:
+        if not (self._closed or (self._thread is not None and self._thread.is_alive())):
             thread = threading.Thread(target=self._loop, name=self._name, daemon=True)
             if start_failure(thread):
                 return False

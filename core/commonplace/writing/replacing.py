@@ -83,13 +83,21 @@ def opened_folder(workspace: str, parts: Sequence[str], *, make: bool) -> Iterat
 def _compared(workspace: str, parts: Sequence[str], *, make: bool) -> Folder | None:
     """Where there is no walking by descriptors (Windows): compare names instead."""
     location = os.path.join(workspace, *parts)
+    direct = os.path.join(os.path.realpath(workspace), *parts)
+
+    def check() -> None:
+        if os.path.normcase(os.path.realpath(location)) != os.path.normcase(direct):
+            raise _refused(f"{'/'.join(parts)} is no folder of the workspace")
+
     if not os.path.isdir(location):
         if not make:
             return None
-        os.makedirs(location, exist_ok=True)
-    direct = os.path.join(os.path.realpath(workspace), *parts)
-    if os.path.normcase(os.path.realpath(location)) != os.path.normcase(direct):
-        raise _refused(f"{'/'.join(parts)} is no folder of the workspace")
+        check()  # else folders would be made where a link on the way leads to
+        try:
+            os.makedirs(location, exist_ok=True)
+        except (FileExistsError, NotADirectoryError):
+            raise _refused(f"{'/'.join(parts)} is no folder of the workspace") from None
+    check()
     return Folder(location, None)
 
 

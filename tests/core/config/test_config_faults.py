@@ -200,7 +200,7 @@ def test_sizes(text: Any, size: int, load: Callable[..., Settings]) -> None:
     assert load(config=config).flush.force_flush_transcript_bytes == size
 
 
-@pytest.mark.parametrize("text", ["", "mb", "-1", "2 pb", -1, 1.5, None, True, "1 2"])
+@pytest.mark.parametrize("text", ["", "mb", "-1", "2 pb", -1, 1.5, None, True, "1 2", "9" * 400])
 def test_what_is_no_size(text: Any, problems: Callable[..., list[ConfigProblem]]) -> None:
     flush = {"memoryFlush": {"forceFlushTranscriptBytes": text}}
     assert problems(config={"agents": {"defaults": {"compaction": flush}}})

@@ -9,12 +9,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from commonplace import CallerError, FlushMark, FlushSession, Memory
+from commonplace.errors import DeadlineExceededError
 from commonplace.flush import session as session_module
+from commonplace.flush.runner import FlushReport
 from commonplace.flush.session import appended
+from commonplace.resilience.bounded_call import Worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
+
+    from commonplace.resilience.deadline import Deadline
 
     Message = dict[str, Any]
 
@@ -195,6 +200,35 @@ def test_a_model_that_hangs_is_given_up_and_writes_nothing_later(
     assert log() == ""
 
 
+def test_the_report_of_a_flush_that_was_given_up_has_what_was_written(
+    open_memory: Callable[..., Memory], log: Callable[[], str]
+) -> None:
+    class Hung(BaseException):
+        pass
+
+    class Impatient(Worker):
+        def run(self, work: Callable[[], Any], deadline: Deadline) -> Any:
+            try:
+                return work()
+            except Hung:
+                raise DeadlineExceededError("flush did not answer") from None
+
+    real = Model()
+
+    def hangs(messages: list[Message], tools: list[Message]) -> Mapping[str, Any]:
+        if messages[-1]["role"] == "tool":
+            raise Hung
+        return real(messages, tools)
+
+    flushes = session(open_memory(), hangs)
+    flushes._worker = Impatient("flush")
+    report = flushes.turn_starting(TALK, tokens=180_000).report
+    assert log() == "# 2026-01-31\n\n- fact 1\n"
+    assert report == FlushReport(
+        done=False, path=LOG, written=("- fact 1",), calls=2, reason="flush did not answer"
+    )
+
+
 def test_messages_that_are_none_are_the_callers_mistake(
     open_memory: Callable[..., Memory],
 ) -> None:
@@ -232,7 +266,8 @@ def test_a_mark_that_is_damaged_counts_as_none(
 ) -> None:
     session(open_memory(), Model()).compacted()
     (file,) = (tmp_path / "state" / "memory" / "flush").glob("*.json")
-    for text in ("", "{", "[]", '{"compactions": "x"}', "[" * 100_000):
+    large = f'{{"compactions": 1, "flushed": 1, "flushedAt": {"9" * 400}, "owed": [], "base": 0}}'
+    for text in ("", "{", "[]", '{"compactions": "x"}', "[" * 100_000, large):
         file.write_text(text)
         assert session(open_memory(), Model()).mark == FlushMark()
 
@@ -256,6 +291,7 @@ def test_a_mark_that_cannot_be_saved_does_not_stop_the_session(
         (b"# a", b"# a\n\n- x\n"),
         (b"\xef\xbb\xbf# a\r\n\r\n- y\r\n", b"\xef\xbb\xbf# a\r\n\r\n- y\r\n\r\n- x\r\n"),
         (b"- x\n", b"- x\n"),
+        (b"# a\n\n- x", b"# a\n\n- x"),
         (b"caf\xe9\n", b"caf\xe9\n\n- x\n"),
     ],
 )

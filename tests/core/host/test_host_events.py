@@ -156,6 +156,34 @@ def test_failures_are_counted_for_each_plugin_and_hurt_no_other(
     assert states == {"events.ears": "loaded", "events.faulty": "loaded", "events.gone": "failed"}
 
 
+def test_failures_of_one_plugin_in_hooks_of_several_kinds_add_up() -> None:
+    class Faulty:
+        @hookimpl
+        def commonplace_rewrite_query(self) -> str:
+            raise ValueError
+
+        @hookimpl
+        def commonplace_prompt_section(self) -> str:
+            raise ValueError
+
+    host = PluginHost([], env={})
+    host.register(Faulty(), name="faulty")
+    assert host.rewrite_query("a") == "a"
+    assert host.rewrite_query("b") == "b"
+    assert host.prompt_sections("main", "") == []
+    assert host.failures == {"faulty": 3}
+
+
+def test_after_a_fork_another_thread_delivers_what_is_new() -> None:
+    heard: list[str] = []
+    bus = EventBus(lambda hook, _: heard.append(hook))
+    bus._thread = threading.Thread()  # as the child sees that of its parent, which delivers
+    bus._waiting.append(("commonplace_recovered", {"part": "x"}))
+    bus.degraded("x", "it is gone")
+    assert bus.close(PATIENCE)
+    assert heard == ["commonplace_degraded"]
+
+
 def test_events_are_called_in_pluggys_order_and_through_wrappers() -> None:
     heard: list[str] = []
 

@@ -19,7 +19,7 @@ from commonplace.host.host import PluginHost
 from commonplace.plugin import hookimpl
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Generator
     from pathlib import Path
 
     from commonplace.plugin import Ranker, RankerRegistrar
@@ -367,6 +367,52 @@ def test_a_faulty_object_is_refused_and_leaves_nothing_behind() -> None:
     assert host.plugins() == ()
     host.register(InProcess("fine"), name="bad")
     assert host.ids("ranker") == ("fine",)
+
+
+@pytest.mark.parametrize(
+    ("define", "body", "words"),
+    [
+        ("async def", "return query", "is async, and hooks are not awaited"),
+        ("async def", "yield query", "is async, and hooks are not awaited"),
+        ("def", "yield query", "yields, and is no wrapper: mark it"),
+    ],
+)
+def test_a_function_that_a_call_only_begins_is_refused(
+    define: str, body: str, words: str, add_module: Callable[[str, str], None]
+) -> None:
+    name = f"hl_begun_{define[0]}_{body[0]}"
+    add_module(
+        name,
+        f"""
+        from commonplace.plugin import hookimpl
+
+        @hookimpl
+        {define} commonplace_rewrite_query(query):
+            {body}
+        """,
+    )
+    host = host_of(("query.begun", name))
+    assert host.rewrite_query("ants") == "ants"
+    (info,) = host.plugins()
+    assert info.state == "failed"
+    assert info.error.startswith(f"TypeError: commonplace_rewrite_query {words}")
+    by_hand = PluginHost([], env={})
+    with pytest.raises(PluginUnavailableError, match=f"commonplace_rewrite_query {words}"):
+        by_hand.register(sys.modules[name], name="begun")
+    assert by_hand.rewrite_query("ants") == "ants"
+
+
+def test_a_wrapper_of_the_old_kind_is_refused_where_results_count() -> None:
+    class Old:
+        @hookimpl(hookwrapper=True)
+        def commonplace_rewrite_query(self) -> Generator[None, Any, None]:
+            outcome = yield
+            outcome.force_result(42)
+
+    host = PluginHost([], env={})
+    with pytest.raises(PluginUnavailableError, match="a hookwrapper, whose result is unchecked"):
+        host.register(Old(), name="old")
+    assert host.rewrite_query("ants") == "ants"
 
 
 def test_a_module_of_the_name_of_a_plugin_at_hand_does_not_drive_it_out(

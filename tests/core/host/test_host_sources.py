@@ -120,6 +120,8 @@ def test_a_lawful_source_passes() -> None:
         (_DOCUMENT._replace(digest=None), "a document whose digest is None, not a str"),
         (_DOCUMENT._replace(text=b"x"), "a document whose text is a bytes, not a str"),
         (_DOCUMENT._replace(tags=(1,)), "a document whose names and tags are not tuples of str"),
+        (_DOCUMENT._replace(tags=None), "a document whose names and tags are not tuples of str"),
+        (_DOCUMENT._replace(names="ab"), "a document whose names and tags are not tuples of str"),
         (_DOCUMENT._replace(day="2024-01-01"), "a document whose day is a str, not a date or None"),
     ],
 )
@@ -144,6 +146,10 @@ def test_a_growing_source_that_fails_is_unreadable_and_due(name: str) -> None:
         ("text", "a str for a piece"),
         (None, "None for a piece"),
         (Segment(_DOCUMENT, place=None), "a piece whose place is None, not a str"),  # type: ignore[arg-type]
+        (
+            Segment(_DOCUMENT._replace(names=7)),
+            "a piece with a document whose names and tags are not tuples of str",
+        ),
         (
             Segment(_DOCUMENT._replace(text=None)),
             "a piece with a document whose text is None, not a str",
@@ -171,6 +177,7 @@ _CHUNK: Any = Chunk(1, 2, "text")
         (_CHUNK._replace(start_line=3), "a chunk of the lines 3 to 2, which must be int from"),
         (_CHUNK._replace(end_line="2"), "a chunk of the lines 1 to '2', which must be int from"),
         (_CHUNK._replace(heading=(1, 2)), "a chunk whose heading is (1, 2), not a tuple of str"),
+        (_CHUNK._replace(heading=None), "a chunk whose heading is None, not a tuple of str"),
         (_CHUNK._replace(heading="Title"), "a chunk whose heading is Title, not a tuple of str"),
     ],
 )

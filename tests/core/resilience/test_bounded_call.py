@@ -57,6 +57,28 @@ def test_a_late_answer_is_dropped_and_its_place_given_back() -> None:
     assert worker.run(lambda: "next", Deadline.after(30)) == "next"
 
 
+def test_who_is_not_patient_waits_for_all_calls_that_were_given_up() -> None:
+    first, second = threading.Event(), threading.Event()
+    waiting: list[threading.Event] = []
+
+    def given_up(event: threading.Event, _seconds: float) -> bool:
+        waiting.append(event)
+        if len(waiting) == 1:  # another one is made, and given up, while the first is waited for
+            with pytest.raises(DeadlineExceededError):
+                worker.run(lambda: second.wait(30), Deadline(3, lambda: 0.0))
+        return len(waiting) > 2 and event.wait(30)
+
+    worker = Worker("w", patient=False, wait=given_up)
+    with pytest.raises(DeadlineExceededError):
+        worker.run(lambda: first.wait(30), Deadline(3, lambda: 0.0))
+    for release, back in zip((first, second), waiting, strict=True):
+        with pytest.raises(UnavailableError, match="an earlier call has not come back"):
+            worker.run(lambda: "too early", Deadline.after(30))
+        release.set()
+        assert back.wait(30)
+    assert worker.run(lambda: "next", Deadline.after(30)) == "next"
+
+
 def test_a_call_that_is_cancelled_is_given_up() -> None:
     ended, cancelled = threading.Event(), threading.Event()
 

@@ -344,6 +344,23 @@ def test_what_a_round_in_the_background_raises_is_logged_and_ends_no_thread(
     assert "commonplace-sync failed in the background" in caplog.text
 
 
+def test_after_a_fork_another_thread_syncs() -> None:
+    ran: list[SyncRequest] = []
+    done = threading.Event()
+
+    def run(request: SyncRequest) -> bool:
+        ran.append(request)
+        done.set()
+        return True
+
+    worker = SyncWorker(run, name="sync", debounce=0)
+    worker._thread = threading.Thread()  # as the child sees that of its parent
+    assert worker.ask(DEMAND)
+    assert done.wait(PATIENCE)
+    assert worker.close(PATIENCE) is None
+    assert ran == [DEMAND]
+
+
 def test_all_who_want_to_know_get_the_progress() -> None:
     heard: list[tuple[str, int]] = []
 

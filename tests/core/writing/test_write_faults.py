@@ -12,6 +12,7 @@ import pytest
 
 from commonplace import CommonplaceError, Memory, PathNotAllowedError, UnavailableError, Writer
 from commonplace.errors import WriteRefusedError
+from commonplace.writing import replacing
 from commonplace.writing.journal import Journal, JournalError, damage_of
 from commonplace.writing.replacing import Folder
 
@@ -313,6 +314,29 @@ def test_without_a_swap_of_files_a_change_is_made_all_the_same(
 
 
 # --- what is no plain file ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("stepwise", [True, False], ids=["stepwise", "compared"])
+def test_no_folder_is_made_behind_a_link_or_below_a_file(
+    writer: Writer,
+    workspace: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    stepwise: bool,
+) -> None:
+    monkeypatch.setattr(replacing, "_STEPWISE", stepwise)
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (workspace / "memory").mkdir()
+    (workspace / "memory" / "link").symlink_to(outside)
+    (workspace / "memory" / "file").write_bytes(b"theirs\n")
+    for folder in ("link", "link/inner", "file", "file/inner"):
+        with pytest.raises(WriteRefusedError, match="is no folder of the workspace"):
+            writer.change(f"memory/{folder}/a.md", lambda _: b"x\n", why="")
+    assert list(outside.iterdir()) == []
+    writer.change("memory/new/inner/a.md", lambda _: b"x\n", why="")
+    assert (workspace / "memory/new/inner/a.md").read_bytes() == b"x\n"
 
 
 def test_nothing_is_written_through_a_link(writer: Writer, workspace: Path, tmp_path: Path) -> None:

@@ -131,7 +131,9 @@ class Parser(ArgumentParser):
             if "text" in dests and option[:1] != "-":
                 return "put the text in quotes"
         if found := re.search(r"invalid choice: '(.*)' \(choose from (.*)\)", message):
-            near = suggest(found[1], [choice.strip("'") for choice in found[2].split(", ")])
+            choices = [choice.strip("'") for choice in found[2].split(", ")]
+            shows = found[1] in {"get", "list", "view"} and "show" in choices
+            near = "show" if shows else suggest(found[1], choices)
             if near:
                 return f"did you mean {near!r}?"
         if "ignored explicit argument" in message:  # -heron, read as -h and more

@@ -266,6 +266,7 @@ _FOREIGN = re.compile(
     r"[\x00-\x08\x0e-\x1f\x7f\xa4\xa6\xa8\xaf\xb8]|[^\x00-\x7f]{4}|[^\W\d_a-zA-Z]{3}"
     r"|(?<=[^\W\d_])[\xa1-\xa9\xab\xac\xae-\xb4\xb6\xb9\xbb-\xbf\xd7\xf7](?=[^\W\d_])"
 )
+_CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1f\x7f]")
 _SIGNS = re.compile(r"[\xa1-\xaa\xac-\xaf\xb1-\xb6\xb8-\xba\xbc-\xbf]")
 _MOST_FOREIGN = 0.5
 """The largest share of letters beyond A to Z in a text of a Western European language."""
@@ -310,6 +311,8 @@ def _western(data: bytes) -> str:
     """``data`` as Windows-1252, or as UTF-8 with such bytes in it. Raises ``OSError``."""
     if found := _without_mark(data):
         return found
+    if _CONTROLS.search(data):  # no text in either reading below: a long image is refused at once
+        raise OSError(errno.EILSEQ, _UNREADABLE)
     text = data.decode("latin-1").translate(_OF_BYTES)
     if looks_western(text):
         return text
@@ -323,9 +326,11 @@ def _western(data: bytes) -> str:
 
 def looks_western(text: str) -> bool:
     """Whether ``text``, read as Windows-1252, is likely to be that."""
+    if _FOREIGN.search(text):
+        return False
     letters = sum(map(str.isalpha, text))
     foreign = letters - sum(sign.isalpha() for sign in text if sign.isascii())
-    return foreign <= max(2, letters * _MOST_FOREIGN) and not _FOREIGN.search(text)
+    return foreign <= max(2, letters * _MOST_FOREIGN)
 
 
 def _read_all(opened: int, *, size: int) -> bytes:

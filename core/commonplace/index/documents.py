@@ -208,6 +208,10 @@ class DocumentProcessor:
                 put(DeleteDocument(ref.source, ref.path))  # it was text, and is not any more
             return Outcome("unreadable", error.strerror or str(error))
 
+    def failure(self, ref: DocumentRef) -> str:
+        """Why the document cannot be read; ``""`` if it can, or is gone."""
+        return _failure(self._sources[ref.source], ref)
+
     def settle(self) -> list[Change]:
         """Touches for racy documents that are unchanged when they are read again."""
         touches: list[Change] = []
@@ -311,12 +315,18 @@ def with_unreadable(report: SyncReport, plan: Plan, sources: Mapping[str, Source
     for ref, old in plan.read:
         if deadline.expired or is_same_file(ref, old):
             continue  # the same was read, and is only to be cut in another way
-        try:
-            _beginning_of(sources[ref.source], ref)
-        except OSError as error:
-            unreadable.append((ref.path, error.strerror or str(error)))
+        if reason := _failure(sources[ref.source], ref):
+            unreadable.append((ref.path, reason))
             new += old is None
     return report.replace(unreadable=tuple(unreadable), remaining=report.remaining - new)
+
+
+def _failure(source: Source, ref: DocumentRef) -> str:
+    try:
+        _beginning_of(source, ref)
+    except OSError as error:
+        return error.strerror or str(error)
+    return ""
 
 
 def _beginning_of(source: Source, ref: DocumentRef) -> Document | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from attrs import Factory, define, frozen
 
-from commonplace.index.planning import TICK_NS
+from commonplace.index.planning import TICK_NS, is_same_file, size_of
 from commonplace.model.chunks import AppendDocument, DeleteDocument, PutDocument
 from commonplace.model.reports import Progress, SyncReport
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from commonplace.index.documents import DocumentProcessor, Result
-    from commonplace.index.planning import Plan, SourceScan
+    from commonplace.index.planning import Pair, Plan, SourceScan
     from commonplace.model.chunks import Change
     from commonplace.model.documents import Build
     from commonplace.model.reports import ProgressCallback
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 _BATCH_CHUNKS = 500
 _BATCH_DOCUMENTS = 200
+_MANY = 100  # so many new documents are the rest of a first index, whose progress is shown
+_MOST_TRIED, _MOST_TRIED_BYTES = 1_000, 1 << 23  # some 50 ms: a search waits for it
 
 
 @frozen
@@ -74,8 +76,10 @@ class Indexer:
         # New documents come first and deletions last, so that a text that only moved finds the
         # vectors of its old path still there.
         for ref, old in sorted(plan.read, key=lambda pair: pair[1] is not None):
-            # The first of a quick part is always done: that helps on slow machines, too.
-            if deadline.expired and (done or largest is None or deadline.cancelled):
+            # The first of a quick part that can be read is always done: that helps on slow
+            # machines, too, and where files that are no text come first in each search.
+            some = done > len(unreadable)
+            if deadline.expired and (some or largest is None or deadline.cancelled):
                 break
             outcome = self._processor.process(
                 ref, old, fingerprints[ref.source], batch.put, deadline=deadline, largest=largest
@@ -99,10 +103,42 @@ class Indexer:
             opened=done - results["vanished"] - results["unreadable"],
             remaining=len(plan.read) - done + results["unfinished"] + len(plan.left),
             known=plan.known,
-            unreadable=tuple(unreadable),
+            unreadable=(*plan.named_unreadable, *unreadable),
             hidden=plan.hidden,
             deferred=len(plan.deferred),
         )
+
+    def readable(self, plan: Plan, at_most: int, largest: int) -> Plan:
+        """``plan`` without the documents that a search leaves though they can never be indexed.
+
+        Where more than ``at_most`` have changed, it tries these until so many could be read, and
+        new ones of more than ``largest`` bytes in any case. Else each search would leave all
+        that has changed for the files that no sync can read.
+        """
+        left = plan.without_large(largest)
+        large = {id(pair) for pair in left.left if pair[1] is None}
+        many = plan.quick(at_most, largest) is None
+        lost: dict[int, tuple[Pair, str]] = {}
+        tried = weight = found = 0
+        for pair in plan.read:
+            if id(pair) not in large and (not many or found > at_most or is_same_file(*pair)):
+                continue
+            tried, weight = tried + 1, weight + size_of(pair[0].stamp)
+            if tried > _MOST_TRIED or weight > _MOST_TRIED_BYTES:
+                break
+            if reason := self._processor.failure(pair[0]):
+                lost[id(pair)] = pair, reason
+            elif id(pair) not in large:
+                found += 1
+        read = tuple(pair for pair in plan.read if id(pair) not in lost)
+        return plan._replace(read=read, unreadable=(*plan.unreadable, *lost.values()))
+
+    @staticmethod
+    def is_whole(plan: Plan, *, beside: bool) -> bool:
+        """Whether ``plan`` is (the rest of) building a whole index, as far as is known."""
+        if beside or plan.rebuilding is not None:
+            return True
+        return len(plan.read) > _MANY and all(old is None for _, old in plan.read)
 
     def settle(self, build: Build) -> None:
         """Read again the documents that were written in the moment in which they were read.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, cast
 
 from commonplace.errors import UnavailableError, counted
@@ -32,6 +33,7 @@ TICK_NS = 20_000_000
 """Longer than the tick of any common kernel's file times (1 to 10 ms)."""
 
 _COARSE_WINDOW_NS = 2_000_000_000
+_CHANGES_HAVE_TIMES = os.name != "nt"  # there, ctime is when the file was made
 _NO_TIME = -1
 
 _COMPARED = 64
@@ -89,7 +91,7 @@ class Plan(NamedTuple):
     ``read`` may have changed; ``gone`` were deleted; ``unchanged`` and ``hidden`` are counts of
     documents that stay, the latter because their files could not be looked for. ``left`` may have
     changed too, and wait for a sync that has more time; ``deferred`` have grown too little to be
-    read unless a caller requests it.
+    read unless a caller requests it. ``unreadable`` were found to be that, each with its reason.
     """
 
     read: tuple[Pair, ...]
@@ -98,6 +100,7 @@ class Plan(NamedTuple):
     hidden: int
     left: tuple[Pair, ...] = ()
     deferred: tuple[Pair, ...] = ()
+    unreadable: tuple[tuple[Pair, str], ...] = ()
 
     @property
     def size(self) -> int:
@@ -107,8 +110,14 @@ class Plan(NamedTuple):
     @property
     def known(self) -> int:
         """How many documents of the scanned sources the index holds, changed ones included."""
-        changed = sum(old is not None for _, old in (*self.read, *self.left, *self.deferred))
+        lost = (pair for pair, _ in self.unreadable)
+        changed = sum(old is not None for _, old in (*self.read, *self.left, *self.deferred, *lost))
         return self.unchanged + len(self.gone) + changed
+
+    @property
+    def named_unreadable(self) -> tuple[tuple[str, str], ...]:
+        """(path, reason) of what was found to be unreadable."""
+        return tuple((ref.path, reason) for (ref, _), reason in self.unreadable)
 
     @property
     def changed(self) -> int:
@@ -256,6 +265,7 @@ def idle_report(plan: Plan) -> SyncReport:
         hidden=plan.hidden,
         deferred=len(plan.deferred),
         rebuilding=plan.rebuilding,
+        unreadable=plan.named_unreadable,
     )
 
 
@@ -300,19 +310,20 @@ def lies_under(path: str, root: str) -> bool:
 def settled_stamp(stamp: Stamp, now_ns: int) -> Stamp:
     """``stamp``, without its times (-1) if the file could change again and keep them.
 
-    The stamp of what is not a file stays as it is.
-
-    This is git's racy rule: a file written in the same tick of the file system's clock in which it
-    was read can be written once more and keep its times. The tick is a few milliseconds, two
-    seconds where times have no fraction. Such a file is read again at the next sync. Size and inode
-    stay in the stamp (see :func:`is_unsettled`), so that growth can be detected.
+    The stamp of what is not a file stays as it is. This is git's racy rule: a file written in the
+    tick of the file system's clock in which it was read can be written once more and keep its
+    times. The tick is a few milliseconds, two seconds where times have no fraction. Such a file is
+    read again at the next sync. Size and inode stay in the stamp (see :func:`is_unsettled`), so
+    that growth can be detected. A time of the last write that is still to come was set by hand: a
+    later write shows in the time of the change.
     """
     file = file_stamp(stamp)
     if file is None:
         return stamp
     coarse = file.mtime_ns % 1_000_000_000 == 0 and file.ctime_ns % 1_000_000_000 == 0
     window = _COARSE_WINDOW_NS if coarse else TICK_NS
-    if max(file.mtime_ns, file.ctime_ns) <= now_ns - window:
+    by_hand = _CHANGES_HAVE_TIMES and file.mtime_ns > now_ns
+    if max(0 if by_hand else file.mtime_ns, file.ctime_ns) <= now_ns - window:
         return stamp
     return file._replace(mtime_ns=_NO_TIME, ctime_ns=_NO_TIME).text
 

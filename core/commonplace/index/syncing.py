@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
     from contextlib import AbstractContextManager
 
-    from commonplace.index.builds import Target
     from commonplace.index.indexing import Indexer
     from commonplace.index.planning import SourceScan
     from commonplace.model.documents import Build, RootFailure, StoredDocument
@@ -44,7 +43,6 @@ if TYPE_CHECKING:
     from commonplace.text.analyse import Analyser
 
 
-_MANY = 100  # so many new documents are the rest of a first index, whose progress is shown
 QUICK_BYTES = 1 << 20
 """A larger document, such as the transcript of a long session, is not indexed by a search."""
 
@@ -182,7 +180,7 @@ class IndexSync(NamedTuple):
             plan = self._plan(live, scans)
             return None if plan.size else idle_report(plan)
         if current:
-            plan = self._plan(live, scans)
+            plan = self._readable(self._plan(live, scans), at_most)
             quick = plan.quick(at_most, QUICK_BYTES)
             return idle_report(plan) if quick is None or not quick.size else None
         if live is None or not can_answer(live, self.identity):
@@ -205,6 +203,7 @@ class IndexSync(NamedTuple):
             whole = self._plan(target.build, scans)
         plan: Plan | None = whole
         if at_most is not None:
+            whole = whole if target.beside else self._readable(whole, at_most)
             part = whole.first if target.beside else whole.quick
             plan = part(at_most, QUICK_BYTES)
         if plan is None:  # too much has changed
@@ -216,7 +215,7 @@ class IndexSync(NamedTuple):
             scans,
             deadline=options.deadline,
             progress=options.progress,
-            before=plan.unchanged if _is_whole_index(plan, target) else 0,
+            before=plan.unchanged if indexer.is_whole(plan, beside=target.beside) else 0,
             largest=None if at_most is None else QUICK_BYTES,
         )
         if at_most is None:
@@ -262,6 +261,13 @@ class IndexSync(NamedTuple):
         if live is None or not same_workspace(live.identity, self.identity):
             return []
         return list(self.store.documents(live))
+
+    def _readable(self, plan: Plan, at_most: int) -> Plan:
+        """``plan`` without what a search would leave though no sync can read it."""
+        quick = plan.quick(at_most, QUICK_BYTES)
+        if quick is None or quick.left:
+            plan = self.indexer().readable(plan, at_most, QUICK_BYTES)
+        return plan
 
     def _plan(self, build: Build | None, scans: list[SourceScan]) -> Plan:
         if build is None:
@@ -358,13 +364,6 @@ def maintain_unasked(
     if paths is not None and "paths" in manager.capabilities:
         options["paths"] = paths
     return checked_report(manager.maintain(**options))
-
-
-def _is_whole_index(plan: Plan, target: Target) -> bool:
-    """Whether ``plan`` is (the rest of) building a whole index, as far as is known."""
-    if target.beside or plan.rebuilding is not None:
-        return True
-    return len(plan.read) > _MANY and all(old is None for _, old in plan.read)
 
 
 def nothing_found(report: SyncReport) -> tuple[str, ...]:

@@ -635,6 +635,13 @@ def test_config_needs_no_workspace(run: Callable[..., Run], home: Path) -> None:
     assert "no workspace is configured" in run("doctor").out
 
 
+@pytest.mark.parametrize("word", ["get", "list", "view"])
+def test_config_get_is_answered_with_show(run: Callable[..., Run], word: str) -> None:
+    ran = run("config", word, "query.maxResults")
+    assert ran.code == 2
+    assert "did you mean 'show'?" in ran.err
+
+
 def test_config_path_and_schema(
     run: Callable[..., Run], home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

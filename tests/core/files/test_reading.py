@@ -149,6 +149,16 @@ def test_what_is_no_text_is_named_and_never_guessed(data: bytes) -> None:
         decode(data)
 
 
+@pytest.mark.parametrize("control", [b"\x00", b"\x08", b"\x0e", b"\x1f", b"\x7f"])
+def test_a_long_file_that_is_no_text_is_refused_before_its_letters_are_counted(
+    monkeypatch: pytest.MonkeyPatch, control: bytes
+) -> None:
+    # An image of a megabyte took a second, in each search.
+    monkeypatch.setattr("commonplace.files.reading.looks_western", pytest.fail)
+    with pytest.raises(OSError, match="save it as UTF-8"):
+        decode(b"caf\xe9 " + control)
+
+
 @given(st.binary())
 def test_decoding_gives_text_that_can_be_stored_or_says_that_it_is_none(data: bytes) -> None:
     with suppress(OSError):

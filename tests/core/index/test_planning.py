@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -147,8 +148,20 @@ def test_whole_seconds_are_distrusted_for_two() -> None:
     assert settled_stamp(whole, now_ns=7_100_000_000) == whole
 
 
-def test_a_file_from_the_future_is_never_settled() -> None:
-    assert is_unsettled(settled_stamp("1 9000000001 1 1", now_ns=5_000_000_000))
+def test_a_file_that_changed_in_the_future_is_not_settled() -> None:
+    assert is_unsettled(settled_stamp("1 9000000001 9000000001 1", now_ns=5_000_000_000))
+    assert is_unsettled(settled_stamp("1 1 9000000001 1", now_ns=5_000_000_000))
+
+
+@pytest.mark.parametrize("times_of_changes", [True, False])
+def test_a_time_to_come_that_was_set_by_hand_is_settled_where_changes_have_times(
+    monkeypatch: pytest.MonkeyPatch, times_of_changes: bool
+) -> None:
+    monkeypatch.setattr("commonplace.index.planning._CHANGES_HAVE_TIMES", times_of_changes)
+    stamp = settled_stamp("1 9000000001 1000000001 1", now_ns=5_000_000_000)
+    assert is_unsettled(stamp) is not times_of_changes
+    # Just changed: another write in this tick would not show.
+    assert is_unsettled(settled_stamp("1 9000000001 4999999999 1", now_ns=5_000_000_000))
 
 
 def test_what_is_no_file_is_settled_and_has_no_size() -> None:

@@ -9,13 +9,7 @@ from attrs import define
 
 from commonplace.embedding.cache import cache_key, text_digest
 from commonplace.embedding.http.errors import describe
-from commonplace.embedding.spaces import (
-    Awaited,
-    RefusedText,
-    VectorLength,
-    fingerprint_of,
-    space_of,
-)
+from commonplace.embedding.spaces import Filler, RefusedText, VectorLength, fingerprint_of, space_of
 from commonplace.embedding.vectors import dims_of, sound
 from commonplace.errors import IndexBusyError, IndexReadOnlyError, UnavailableError
 from commonplace.model.reports import Embedding, Progress
@@ -198,8 +192,7 @@ class _Filling:
         asked, size = self._service.asked_cache, self._cache.count() if self._cache else 0
         if not size or asked.get(self._length.space) == size:
             return 0
-        missing = self._missing()
-        for group in _groups(missing, _GROUP):
+        for group in _groups(missing := self._missing(), _GROUP):
             self._uncached(group)
             if self._deadline.expired:
                 return self._cached
@@ -239,8 +232,7 @@ class _Filling:
         if gate is None or gate.is_open():
             return missing
         if not self._length.doubtful:
-            groups = _groups(missing, _GROUP)
-            missing = [item for group in groups for item in self._uncached(group)]
+            missing = self._all_uncached(missing)
         if missing:
             self._notice = gate.check(len(missing))
         return missing
@@ -256,7 +248,7 @@ class _Filling:
             return missing
         from commonplace.embedding.batch.run import Work, embed_by_jobs
 
-        left = [item for group in _groups(missing, _GROUP) for item in self._uncached(group)]
+        left = self._all_uncached(missing)
         # Jobs know a text by its digest, so that one asked for twice is sent once.
         texts = {text_digest(text).hex(): text for _, text in left}
         chunks: dict[str, list[str]] = {}
@@ -282,6 +274,9 @@ class _Filling:
         self._cut += self._batch.cut
         plain = frozenset(self._batch.plain)
         return [item for item in left if text_digest(item[1]).hex() in plain]
+
+    def _all_uncached(self, missing: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+        return [item for group in _groups(missing, _GROUP) for item in self._uncached(group)]
 
     def _uncached(self, group: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
         """The texts of a group that are not in the cache; vectors of the others go to the store."""
@@ -335,7 +330,7 @@ class _Filling:
 
         However long it takes, while it stores vectors. Without a lock file there is no wait.
         """
-        lease, other = self._service.turn, Awaited(self._store.spaces, self._progress)
+        lease, other = self._service.turn, Filler(self._store.spaces, self._progress)
         with ExitStack() as stack:
             while lease is not None and not self._deadline.expired:
                 try:

@@ -85,7 +85,7 @@ def context_as_recorded(context: ProviderContext, entry: Mapping[str, Any]) -> P
     return evolve(context, options=options, **fields)
 
 
-class Awaited:
+class Filler:
     """A process that fills ``spaces`` now: shown while it is waited for, but not without end.
 
     It may be stopped, or wait for a server that does not answer.

@@ -106,7 +106,7 @@ def test_who_waits_for_another_process_that_embeds_pays_for_nothing(
 
 
 class Time:
-    """Seconds that pass where somebody sleeps; then ``each`` is called."""
+    """Seconds that pass while a lease sleeps; then ``each`` is called."""
 
     def __init__(self, each: Callable[[], None] = lambda: None) -> None:
         self.now = 0.0
@@ -136,10 +136,10 @@ def test_a_wait_for_another_process_that_embeds_nothing_ends_with_its_name(
     assert first.requests == second.requests == []
     assert report.missing == 3
     assert "embeds the notes, and has stored no vector for 2 min. Fix: " in report.reason
-    assert report.reason.count("embeds the notes") == 1  # the second provider waited for nobody
+    assert report.reason.count("embeds the notes") == 1  # no other provider waited, too
     assert 119 < time.now < 122
     waits = [label for label in heard if label.startswith("waiting")]
-    assert len(waits) > 100  # a line that is drawn anew stays to be seen
+    assert len(waits) > 100  # a line that is drawn again and again stays in sight
 
 
 def test_another_process_that_goes_on_embedding_is_waited_for_longer(

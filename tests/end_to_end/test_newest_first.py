@@ -325,6 +325,7 @@ def test_words_that_no_note_has_are_named_with_a_likely_spelling(
         ("what does the Hausratversicherung cost", "Hausratversicherung", ("hausrat",)),
         ("forcepush", "forcepush", ("force", "push")),
         ("post mortem of the outage", "mortem", ("postmortem",)),
+        ("where is the (post mortem)?", "mortem", ("postmortem",)),
         ("deply", "deply", ("deploy",)),
     ],
 )

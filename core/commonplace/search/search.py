@@ -31,6 +31,7 @@ from commonplace.search.ranking import (
     passing,
     run_rankers,
     unembedded,
+    whole_words_first,
 )
 from commonplace.text.languages import may_name_days
 from commonplace.text.query import parse_query, shown_filters
@@ -196,6 +197,8 @@ class Searcher:
             no_need = words_beside(query.words)
             unknown = tuple(word for word in unknown if word.word.lower() not in no_need)
             notes += tuple([note for note in failed if note not in notes])
+        if not (query.keyword.plain or query.keyword.days or request.phrases):
+            arms = whole_words_first(arms, query.words.strip(" .?!"))
         notes += tuple([arm.incomplete for arm in arms if arm.incomplete])
         if not any(arm.kind == "cosine" and arm.found for arm in arms):  # which knows no words
             no_note = none_of(search.freshness)  # words are counted in all chunks

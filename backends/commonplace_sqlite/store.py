@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import time
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from commonplace.plugin import KeywordMatches, StoreHealth, current_deadline, weighing
+from commonplace.plugin import (
+    IndexUnavailableError,
+    KeywordMatches,
+    StoreHealth,
+    current_deadline,
+    weighing,
+)
 from commonplace_sqlite import rows, schema
 from commonplace_sqlite.connection import size_of
 from commonplace_sqlite.database import Database
@@ -60,6 +67,11 @@ class SqliteStore:
         vfs: str = "",
         busy_ms: int = 5_000,
     ) -> None:
+        if not _is_utf8(os.path.realpath(path)):
+            raise IndexUnavailableError(
+                f"the index {path} cannot be used: SQLite opens no path that is not UTF-8",
+                hint="set COMMONPLACE_STATE_DIR to a folder whose name is UTF-8",
+            )
         self._database = Database(path, vfs=vfs, busy_ms=busy_ms)
         self._written = 0
         self._extension = vectors, vector_extension
@@ -333,3 +345,11 @@ def _forget_unused_vectors(connection: apsw.Connection) -> None:
         from commonplace_sqlite.vectors.slabs import forget_unused
 
         forget_unused(connection)
+
+
+def _is_utf8(path: str) -> bool:
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -118,7 +118,8 @@ also, unless you ask for what was, from today to it. `From 1 August to 20 Septem
 Of days that are yet to come (`tomorrow`, `next week`, `the next 5 days`, `in two weeks`,
 `upcoming`), notes are found that name them: by the date in any form, or, in a log of the week
 before, as `tomorrow` or by the weekday. `on Monday` means the last one and, unless you ask for what
-was (`what did we …`), also the next.
+was (`what did we …`), also the next; so does `December` where it begins within 31 days. A question
+for such a month alone shows three notes that name its coming days before the logs of former years.
 
 Several `path:`, or several `source:`, are alternatives; all other forms narrow the search. A
 filter that is not understood is left out, and a note says so. Where nothing is found, a note names
@@ -158,6 +159,8 @@ each `path:` and `tag:` that no note has.
 - Neighbouring pieces of one passage, up to 1,000 characters together, are shown as one with the
   lines of both and the score of the better one, which stands in the snippet whole (`query.join`).
 - `weak match` marks what scores less than 0.4 times the best.
+- A query of a single word finds what has that word before what has another form of it: for "Mark"
+  a note with "marks" or "marked" keeps half its score, where another one has "Mark".
 - Short forms and spellings that mean the same are one word: "k8s" and "kubernetes", "config" and
   "configuration", "colour" and "color".
 - Words that no note has are named, with what was searched for instead: in English a synonym

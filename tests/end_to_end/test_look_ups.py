@@ -55,6 +55,7 @@ class Odd:
 
     def __init__(self) -> None:
         self.broken: dict[str, str] = {}
+        self.asked: list[str] = []
 
     @hookimpl
     def commonplace_register_backends(self, register: BackendRegistrar) -> None:
@@ -74,6 +75,7 @@ class Odd:
 
     def _guarded(self, name: str, whole: Callable[..., Any]) -> Callable[..., Any]:
         def look_up(*given: object) -> Any:
+            self.asked.append(name)
             if name not in self.broken:
                 return whole(*given)
             failure = FAILURES[self.broken[name]]
@@ -121,6 +123,12 @@ def test_words_that_cannot_be_looked_up_leave_the_answer_with_a_note(
     assert added.startswith(note)
     odd.broken = {}
     assert memory.search(f"{query} deploy").warnings == before.warnings, "it works again"
+
+
+def test_a_long_word_is_looked_up_by_few_beginnings(memory: Memory, odd: Odd) -> None:
+    memory.sync()
+    memory.search("donau" * 30)
+    assert 0 < odd.asked.count("tokens_beginning") <= 10
 
 
 @pytest.mark.parametrize("failure", FAILURES)

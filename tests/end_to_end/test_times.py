@@ -118,6 +118,26 @@ def test_the_logs_of_a_month_are_listed_where_words_find_none_of_it(
     assert hits[0].day == "2026-10-12"
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("query", ["December", "what is planned for December"])
+def test_a_month_a_few_days_ahead_is_the_next_one_as_much_as_the_last(
+    opened: Callable[[str], Memory], tmp_path: Path, backend: str, query: str
+) -> None:
+    notes = tmp_path / "workspace" / "memory"
+    for day in range(1, 9):
+        log = notes / f"2025-12-{day:02}.md"
+        log.write_text(f"# 2025-12-{day:02}\n\n- Tidied drawer {day}.\n", encoding="utf-8")
+    old = "# 2025-11-28\n\n- The chimney sweep comes on 4 December.\n"
+    (notes / "2025-11-28.md").write_text(old, encoding="utf-8")
+    memory = opened(backend)
+    hits = memory.search(query, max_results=6).hits
+    coming = {"memory/health.md", "memory/2026-11-24.md", "memory/2026-11-26.md"}
+    assert {hit.path for hit in hits[:3]} == coming
+    assert hits[3].day == "2025-12-08", "a plan of last year is no coming day"
+    past = memory.search("what happened in December", max_results=6).hits
+    assert not coming & {hit.path for hit in past}
+
+
 def test_a_named_day_counts_beside_vectors_too(opened: Callable[[str], Memory]) -> None:
     hits = opened("builtin").search("what did we deploy on 24 November?").hits
     covered = {hit.day: hit.explain.arms[0].coverage or 0.0 for hit in hits}

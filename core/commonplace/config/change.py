@@ -276,12 +276,17 @@ class ConfigFile:
         raise self._unknown(key, shapes)
 
     def _spelt(self, given: Keys, newer: Keys, older: Keys) -> Keys:
-        """``given`` below one of both: where the file has it, else where it has its like."""
-        if _at(self._data, (*newer, *given)) is not _MISSING:
-            return (*newer, *given)
+        """``given`` below one of both: where the file has it, or most of the objects above it.
+
+        What belongs together, such as ``remote.baseUrl`` and ``remote.apiKey``, stays in one place.
+        """
+
+        def known(start: Keys) -> int:
+            sizes = range(1, len(given) + 1)
+            return sum(_at(self._data, start + given[:size]) is not _MISSING for size in sizes)
+
         has_newer = isinstance(_at(self._data, newer), Mapping)
-        is_new = has_newer and _at(self._data, (*older, *given)) is _MISSING
-        return (*(newer if is_new else older), *given)
+        return (newer if has_newer and known(newer) >= known(older) else older) + given
 
     def _agent_of(self, keys: Keys) -> str:
         """The id of the agent that ``keys`` lead to a setting of; ``""`` for other keys."""

@@ -30,24 +30,20 @@ CREATE TABLE IF NOT EXISTS embedding (
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS embedding_by_use ON embedding (used_at);
 """
-# Its vectors were paid for; it had one of each text, whatever its length.
-_OF_VERSION_1 = """
-DROP INDEX IF EXISTS embedding_by_use;
-ALTER TABLE embedding RENAME TO first_embedding;
-"""
-_FROM_VERSION_1 = """
-INSERT INTO embedding SELECT fingerprint, digest, vector, used_at, length(vector)
-FROM first_embedding;
-DROP TABLE first_embedding;
-"""
 _GROUP = 400
 _VERSION = 2
 _MOST_FAULTS = 5
-_DAMAGE = (apsw.NotADBError, apsw.CorruptError)
+
+
+class _OlderError(Exception):
+    """The file is of an older version, whose vectors are not taken over: it is begun again."""
 
 
 class _NewerError(Exception):
     """The file is of a newer version, which may use it at the same time: it is left alone."""
+
+
+_DAMAGE = (apsw.NotADBError, apsw.CorruptError, _OlderError)
 
 
 def text_digest(text: str) -> bytes:
@@ -184,7 +180,7 @@ class EmbeddingCache:
                 connection = self._connected()
                 result = otherwise if connection is None else work(connection)
             except _DAMAGE as error:
-                # A damaged cache is deleted, and filled again.
+                # A cache that is damaged, or of an older version, is deleted, and filled again.
                 self._say(error)
                 if _file_id(self.path) == self._file:
                     self._discard()
@@ -245,11 +241,8 @@ def _open(path: str) -> apsw.Connection:
             connection.execute("BEGIN IMMEDIATE")
             # Once more: another process may have made the table, and filled it, meanwhile.
             if not _is_current(connection):
-                first = connection.execute("PRAGMA user_version").get == 1
-                connection.execute(_OF_VERSION_1 if first else "DROP TABLE IF EXISTS embedding")
+                connection.execute("DROP TABLE IF EXISTS embedding")
                 connection.execute(f"{_SCHEMA}; PRAGMA user_version = {_VERSION}")
-                if first:
-                    connection.execute(_FROM_VERSION_1)
             connection.execute("COMMIT")
     except BaseException:
         connection.close()
@@ -258,8 +251,10 @@ def _open(path: str) -> apsw.Connection:
 
 
 def _is_current(connection: apsw.Connection) -> bool:
-    """Whether its table is of this version, not of an older one. Raises :class:`_NewerError`."""
+    """Whether its table is made. Raises :class:`_OlderError` and :class:`_NewerError`."""
     version = connection.execute("PRAGMA user_version").get
+    if 0 < version < _VERSION:
+        raise _OlderError("it was of an older version of commonplace, and is filled again")
     if version > _VERSION:
         raise _NewerError("it belongs to a newer version of commonplace")
     return bool(version == _VERSION)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from contextlib import ExitStack, contextmanager
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from attrs import define
 
 from commonplace.embedding.cache import cache_key, text_digest
 from commonplace.embedding.http.errors import describe
-from commonplace.embedding.spaces import RefusedText, VectorLength, fingerprint_of, space_of
+from commonplace.embedding.spaces import Filler, RefusedText, VectorLength, fingerprint_of, space_of
 from commonplace.embedding.vectors import dims_of, sound
 from commonplace.errors import IndexBusyError, IndexReadOnlyError, UnavailableError
 from commonplace.model.reports import Embedding, Progress
@@ -18,7 +17,7 @@ from commonplace.resilience.deadline import NEVER, POLL_SECONDS
 from commonplace.resilience.lock import waited_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from commonplace.embedding.batch.run import BatchOutcome
@@ -71,6 +70,8 @@ def fill_vectors(
                 break
             filling = _Filling(service, provider, store, build, wait, deadline, progress, locate)
             report = filling.run(rebuild=rebuild)
+            if filling.busy:  # so it is for another provider
+                break
         except UnavailableError as error:
             report = Embedding(
                 provider=provider.id, missing=store.health().chunks, reason=describe(error)
@@ -95,8 +96,6 @@ def fill_from_cache(
     What there is no time for until ``deadline`` is left to a later sync, but for the first texts. A
     failure is not reported: the next sync that embeds meets it again.
     """
-    if service.cache is None or not service.cache.count():
-        return 0
     for provider in service.providers:
         try:
             filled = _Filling(service, provider, store, build, wait, deadline).from_cache()
@@ -152,7 +151,7 @@ class _Filling:
         self._length = VectorLength(self._provider, self._store.spaces(), self._ledger)
         self._embedded = self._cached = self._cut = self._batched = 0
         self._batch: BatchOutcome | None = None
-        self._noted = False
+        self._noted = self.busy = False
         self._notice = ""
 
     def run(self, *, rebuild: bool) -> Embedding:
@@ -166,7 +165,7 @@ class _Filling:
             if self._length.changed:
                 self._fill(self._missing())
         except UnavailableError as error:
-            reason = describe(error)
+            reason, self.busy = describe(error), isinstance(error, IndexBusyError)
         left = sum(digest not in self._refused for digest, _ in self._missing()) if missing else 0
         if self._memory is not None:
             self._memory.keep(self._fingerprint, self._refused)
@@ -190,10 +189,15 @@ class _Filling:
 
     def from_cache(self) -> int:
         """Store the missing vectors that the cache has; how many."""
-        for group in _groups(self._missing(), _GROUP):
+        asked, size = self._service.asked_cache, self._cache.count() if self._cache else 0
+        if not size or asked.get(self._length.space) == size:
+            return 0
+        for group in _groups(missing := self._missing(), _GROUP):
             self._uncached(group)
             if self._deadline.expired:
-                break
+                return self._cached
+        if len(missing) - self._cached > _GROUP:
+            asked[self._length.space] = size
         return self._cached
 
     def _missing(self) -> list[tuple[str, str]]:
@@ -228,8 +232,7 @@ class _Filling:
         if gate is None or gate.is_open():
             return missing
         if not self._length.doubtful:
-            groups = _groups(missing, _GROUP)
-            missing = [item for group in groups for item in self._uncached(group)]
+            missing = self._all_uncached(missing)
         if missing:
             self._notice = gate.check(len(missing))
         return missing
@@ -245,7 +248,7 @@ class _Filling:
             return missing
         from commonplace.embedding.batch.run import Work, embed_by_jobs
 
-        left = [item for group in _groups(missing, _GROUP) for item in self._uncached(group)]
+        left = self._all_uncached(missing)
         # Jobs know a text by its digest, so that one asked for twice is sent once.
         texts = {text_digest(text).hex(): text for _, text in left}
         chunks: dict[str, list[str]] = {}
@@ -271,6 +274,9 @@ class _Filling:
         self._cut += self._batch.cut
         plain = frozenset(self._batch.plain)
         return [item for item in left if text_digest(item[1]).hex() in plain]
+
+    def _all_uncached(self, missing: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+        return [item for group in _groups(missing, _GROUP) for item in self._uncached(group)]
 
     def _uncached(self, group: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
         """The texts of a group that are not in the cache; vectors of the others go to the store."""
@@ -322,22 +328,19 @@ class _Filling:
     def _turn(self) -> Iterator[bool]:
         """Keep others from embedding the same notes; yields whether one was waited for.
 
-        However long it takes: it may be a first index. Without a lock file there is no wait.
+        However long it takes, while it stores vectors. Without a lock file there is no wait.
         """
-        lease, waited = self._service.turn, False
+        lease, other = self._service.turn, Filler(self._store.spaces, self._progress)
         with ExitStack() as stack:
             while lease is not None and not self._deadline.expired:
                 try:
-                    stack.enter_context(lease.held(POLL_SECONDS if waited else 0))
+                    stack.enter_context(lease.held(POLL_SECONDS if other.polls else 0))
                     break
                 except IndexReadOnlyError:
                     break
                 except IndexBusyError as error:
-                    if not waited and self._progress is not None:
-                        label = f"waiting for {error.holder}, which embeds the notes"
-                        self._progress(Progress(label=label, completed=0, total=0))
-                    waited = True
-            yield waited
+                    other.poll(error.holder)
+            yield other.polls > 0
 
     def _still_missing(self, group: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
         """Those of ``group`` that no other process has embedded in this index meanwhile."""
@@ -391,7 +394,5 @@ class _Filling:
         self._noted = True
 
 
-def _groups(items: Iterable[tuple[str, str]], size: int) -> Iterator[Sequence[tuple[str, str]]]:
-    rest = iter(items)
-    while group := list(islice(rest, size)):
-        yield group
+def _groups(items: Sequence[tuple[str, str]], size: int) -> list[Sequence[tuple[str, str]]]:
+    return [items[begin : begin + size] for begin in range(0, len(items), size)]

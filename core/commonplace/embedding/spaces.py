@@ -7,8 +7,10 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from commonplace.embedding.vectors import dims_of
-from commonplace.errors import UnavailableError
+from commonplace.errors import IndexBusyError, UnavailableError
+from commonplace.model.reports import Progress
 from commonplace.model.tuples import NamedTuple
+from commonplace.resilience.deadline import POLL_SECONDS
 from commonplace.resilience.json_file import read_json, update_json
 
 if TYPE_CHECKING:
@@ -16,12 +18,15 @@ if TYPE_CHECKING:
 
     from commonplace.embedding.guarded import GuardedProvider
     from commonplace.model.documents import SpaceInfo
+    from commonplace.model.reports import ProgressCallback
     from commonplace.protocols.providers import ProviderContext
 
 
 _FIELDS = ("model", "dims", "query_prefix", "document_prefix")
 _LENGTH = "length"
 _SINCE = "length_since"
+_POLLS_SHOWN, _MOST_POLLS = 10, 1200
+"""After how many polls of who fills spaces it is shown again, and must have stored a vector."""
 _OPTIONS = ("input_type", "query_input_type", "document_input_type")
 
 
@@ -78,6 +83,41 @@ def context_as_recorded(context: ProviderContext, entry: Mapping[str, Any]) -> P
     options = {**context.options, **{name: entry.get(name) for name in _OPTIONS}}
     fields = {name: entry[name] for name in _FIELDS if name in entry}
     return evolve(context, options=options, **fields)
+
+
+class Filler:
+    """A process that fills ``spaces`` now: shown while it is waited for, but not without end.
+
+    It may be stopped, or wait for a server that does not answer.
+    """
+
+    def __init__(
+        self, spaces: Callable[[], Sequence[SpaceInfo]], progress: ProgressCallback | None
+    ) -> None:
+        self.polls = 0
+        self._spaces = spaces
+        self._progress = progress
+        self._seen: list[SpaceInfo] = []
+
+    def poll(self, holder: str) -> None:
+        """Report that ``holder`` is waited for, which is polled every :data:`POLL_SECONDS`.
+
+        Raises :class:`~commonplace.errors.IndexBusyError` where no vector was stored in two
+        minutes.
+        """
+        if self._progress is not None and self.polls % _POLLS_SHOWN == 0:
+            label = f"waiting for {holder}, which embeds the notes"
+            self._progress(Progress(label=label, completed=0, total=0))
+        if self.polls % _MOST_POLLS == 0:
+            before, self._seen = self._seen, list(self._spaces())
+            if self.polls and before == self._seen:
+                raise IndexBusyError(
+                    f"{holder} embeds the notes, and has stored no vector for"
+                    f" {_MOST_POLLS * POLL_SECONDS / 60:.0f} min",
+                    holder=holder,
+                    hint="sync again when it is done, or end it if it is stuck",
+                )
+        self.polls += 1
 
 
 class SpaceLedger:

@@ -42,6 +42,9 @@ _BESIDE = 0.5
 _OF_A_DAY, _NAMES_A_DAY = 0.8, 0.75
 """The evidence of a chunk by its day where a query is about a time alone: as much as if it held
 each word once; and that of one which names the day."""
+_NAMES_A_COMING_DAY = 0.85
+"""That of three chunks which name days to come, where such days of other years are meant, too: in
+November "December" is as much the next one as that of last year, which may have many logs."""
 _OF_A_DAY_ALONE = 0.5
 """It is no more where a chunk has none of the words that a query has beside its time."""
 _ANOTHER_OF_IT = 0.9
@@ -68,6 +71,9 @@ class Times:
         self.short = longest <= _WEEK
         names = partial(DayNames, coming=bool(query.coming))
         self._names = names(query.days) if self.short or query.coming else None
+        to_come = [days for days in query.days if not is_yearly(days[0])]
+        both = query.coming and 0 < len(to_come) < len(query.days)
+        self._coming_names = names(tuple(to_come)) if both else None
         self.one_day = longest == 1
         weight = _WEIGHT_OF_A_WEEK if self.short else _WEIGHT_OF_MORE
         self.weight = _WEIGHT_OF_A_DAY if self.one_day else weight
@@ -118,6 +124,11 @@ class Times:
     def named_in(self, chunk: StoredChunk) -> bool:
         """Whether the text of ``chunk`` names one of the times."""
         return self._names is not None and self._names(chunk.text, chunk.day)
+
+    def names_coming(self, chunk: StoredChunk) -> bool:
+        """Whether ``chunk`` names days to come of a time that other years have, too."""
+        names = self._coming_names
+        return names is not None and names(chunk.text, chunk.day) and not self.has(chunk.day)
 
     def evidence_alone(self, chunk: StoredChunk) -> float:
         """The evidence of a chunk where the query is a time alone; 0: it is of another time."""
@@ -214,6 +225,7 @@ def with_days(
     found, others = list(arm.found), list[Found]()
     if query.listed:
         found, others = _about_times(times, arm.found)
+        found, without_words = _with_coming(times, found, without_words)
     elif not needed:
         found, without_words = _with_places(times, arm.found, without_words)
         of_times = [item for item in (*found, *without_words) if times.has(item.chunk.day)]
@@ -285,6 +297,21 @@ def _about_times(times: Times, found: Iterable[Found]) -> tuple[list[Found], lis
         else:
             others.append(_with_evidence(item, _OF_ANOTHER_DAY * evidence))
     return of_times, others
+
+
+def _with_coming(
+    times: Times, found: Sequence[Found], without_words: Sequence[Found]
+) -> tuple[list[Found], list[Found]]:
+    """Both lists, with the first chunks raised that name days to come."""
+    naming = [item.chunk.id for item in (*found, *without_words) if times.names_coming(item.chunk)]
+
+    def raised(items: Iterable[Found]) -> list[Found]:
+        return [
+            _with_evidence(item, _NAMES_A_COMING_DAY) if item.chunk.id in naming[:_PLACES] else item
+            for item in items
+        ]
+
+    return raised(found), raised(without_words)
 
 
 def _with_evidence(item: Found, evidence: float) -> Found:

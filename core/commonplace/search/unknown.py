@@ -7,6 +7,7 @@ for "kube" "Kubernetes", for "forcepush" both words, for "post mortem" one, for
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from itertools import pairwise
 from math import ceil
@@ -43,11 +44,9 @@ if TYPE_CHECKING:
 
     Words = tuple[UnknownWord, ...]
     Parts = tuple[str, ...]
-
 _MOST_NAMED = 8
 _SHORTEST, _LONGEST = 4, 24
 """How many letters a word has that may be mistyped."""
-
 _MOST_PARTS = 5
 """How many parts an identifier has of which one may be mistyped."""
 _LONG, _LONG_NAME = 6, 8
@@ -63,7 +62,7 @@ _LEAST_WORD, _LEAST_STEM = 4, 5
 """How many letters a word has that notes may go on with, and its stem, or what forms share."""
 _MOST_ENDING, _ALIKE = 3, 0.75
 """How many letters another form ends in, and which share of the word they have in common."""
-_LONGER, _MOST_TOKENS = 3, 50  # how many longer words are searched for, of how many tokens
+_LONGER, _MOST_TOKENS, _MOST_LOOK_UPS = 3, 50, 8  # longer words, of so many tokens and beginnings
 
 
 class Replacement(NamedTuple):
@@ -254,7 +253,8 @@ class UnknownWords:
 
     def _parts(self, words: Words) -> dict[str, Parts]:
         """What notes have of each of ``words``, or of one that is joined with its neighbour."""
-        pairs = [pair for text in self._query_texts for pair in pairwise(text.lower().split())]
+        typed = [re.findall(r"\w+", text.lower()) for text in self._query_texts]
+        pairs = [pair for text in typed for pair in pairwise(text)]
         ways_by_word: dict[str, list[Parts]] = {}
         for word in [unknown.word for unknown in words[:_MOST_SPLIT_WORDS]]:
             low = word.lower()
@@ -348,7 +348,7 @@ class UnknownWords:
     def _other_forms(self, word: str) -> Mapping[str, int]:
         """The tokens that share most of ``word`` and end otherwise, each with how many hold it."""
         least = max(_LEAST_STEM, ceil(_ALIKE * len(word)))
-        for shared in range(len(word) - 1, least - 1, -1):
+        for shared in range(len(word) - 1, least - 1, -1)[:_MOST_LOOK_UPS]:
             counts = self._tokens_beginning(word[:shared])
             forms = {one: n for one, n in counts.items() if len(one) <= shared + _MOST_ENDING}
             if forms:

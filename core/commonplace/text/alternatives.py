@@ -84,6 +84,8 @@ _MEANT = {
 
 
 _MOST_SAID = 3
+_NOT_IN_SQL = "(?:NULL|EXISTS|IN|LIKE|BETWEEN|FOUND)"
+"""Words that stand behind ``NOT`` in SQL and in messages."""
 
 
 def of_other_searches(text: str) -> list[str]:
@@ -99,7 +101,8 @@ def _of_other_searches(text: str) -> Iterator[str]:
         return
     here = {name: ours for ours, names in _MEANT.items() for name in names.split()}
     names = "|".join(here)
-    pattern = rf"(?<![^\s(])(?:NOT\s+(\w[^\s()]*)|(AND)(?=\s)|((?i:{names})):(?=[^\s/:]))"
+    no = rf"NOT\s+(?!{_NOT_IN_SQL}\b)(\w[^\s()]*)"
+    pattern = rf"(?<![^\s(])(?:{no}|(AND)(?=\s)|((?i:{names})):(?=[^\s/:]))"
     for excluded, required, name in re.findall(pattern, text):
         if left_out := excluded.rstrip(".,;:!?"):
             what = "what passes that filter" if ":" in left_out else "what has that word"

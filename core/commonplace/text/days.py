@@ -106,7 +106,10 @@ _GERMAN = re.compile(
     r"\b(?:ist|sind|war|wir|ich|wo|wie|der|das|und|nicht|gibt|von|mit|für|wer|kann|es|was)\b"
 )
 
+_VERSIONED = "version", "release", "kernel", "firmware", "macos", "python"
+"""Beside these "10.11." is no day."""
 _SURNAMES = {"sabato", "domenica", "heuer"}
+_TITLE = re.compile(r"\b(?:frau|herrn?|familie|dr\.?|signora?)\s+$", re.IGNORECASE)
 _NAMED_WEEKDAY = re.compile(  # as headings have them, beside WEEKDAYS
     rf"mon|tues?|wed|thu(?:rs)?|fri|sat|sun|среда|пятница|суббота|{BARE_WEEKDAY}"
     "|[月火水木金土日월화수목금토일]"
@@ -200,7 +203,8 @@ def _times_seen_from(today: Callable[[], date], text: str, *, asked: bool) -> It
         words = match["time"].lower()
         if words == "hier" and _GERMAN.search(lowered):
             continue
-        if words in _SURNAMES and match["time"][0].isupper() and match.start():
+        may_be_name = words in _SURNAMES and match.start() > 0
+        if may_be_name and (words != match["time"] or _TITLE.search(text, 0, match.start())):
             continue
         possible = [name for name in names if may_have(name, words)]
         if days := seen_from(today(), words, possible):
@@ -324,8 +328,10 @@ def _calendar_pattern(
             rf"(?<!\d){year}\s*(?:[年년](?!\s*\d)|год[ау]?\b)",
         )
     if asked:  # by itself "3.12." may be a version
-        alone = r"(?:(?<=\s)(?<!ersion\s)(?=\d\d\.\s?\d\d)|\A\s*)"
-        forms += (rf"{alone}{day}\.\s?{month}\.(?![\w-]|\s?\d)",)
+        none_before = "".join([rf"(?<!\b{word}\s)" for word in _VERSIONED])
+        none_behind = rf"(?!\s+(?:{'|'.join(_VERSIONED)})\b)"
+        alone = rf"(?:(?<=\s){none_before}(?=\d\d\.\s?\d\d)|\A\s*)"
+        forms += (rf"{alone}{day}\.\s?{month}\.(?![\w-]|\s?\d){none_behind}",)
     if years and asked:
         # Nor is "bis 2000 Euro".
         forms += (rf"\b(?:{_OPENING_A_YEAR})\s+{year}{steps}{_NO_AMOUNT}",)

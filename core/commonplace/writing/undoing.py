@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from commonplace.errors import WriteRefusedError
@@ -162,17 +163,28 @@ def undone_note(entries: History, entry: JournalEntry, base: bytes | None) -> by
 
 
 def made_folders(entries: Sequence[JournalEntry], path: str) -> int:
-    """How many of the folders above the note at ``path`` changes made, from the innermost."""
-    made: set[tuple[str, ...]] = set()
+    """How many of the folders above the note at ``path`` changes made, from the innermost.
+
+    One that may have gone with its last note counts no more: if it is there again, a user made it.
+    """
+    made: set[str] = set()
+    notes: set[str] = set()
     for entry in entries:
-        if entry.folders:
-            *above, _ = entry.receipt.path.split("/")
-            made.update(tuple(above[: len(above) - less]) for less in range(entry.folders))
+        above = _folders_above(entry.receipt.path)
+        made.update(above[: entry.folders])
+        if entry.becomes:
+            notes.add(entry.receipt.path)
+            continue
+        notes.discard(entry.receipt.path)
+        in_use = {folder for note in notes for folder in _folders_above(note)}
+        made.difference_update({*above} - in_use)
+    return sum(1 for _ in takewhile(made.__contains__, _folders_above(path)))
+
+
+def _folders_above(path: str) -> list[str]:
+    """``a/b``, ``a`` of ``a/b/c.md``."""
     *above, _ = path.split("/")
-    number = 0
-    while number < len(above) and tuple(above[: len(above) - number]) in made:
-        number += 1
-    return number
+    return ["/".join(above[:size]) for size in range(len(above), 0, -1)]
 
 
 _FORMS = (

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from commonplace.errors import IndexUnavailableError
 from commonplace.host.host import PluginHost
 from commonplace.protocols.contexts import StoreContext
 from commonplace_sqlite import plugin
@@ -34,3 +35,12 @@ def test_making_a_store_touches_nothing(registration: Registration[Any], path: s
     store = registration.factory(StoreContext(path=path))
     store.close()
     assert not os.path.exists(os.path.dirname(path))
+
+
+def test_a_path_that_is_no_utf8_is_refused_with_what_to_do(
+    registration: Registration[Any], path: str
+) -> None:
+    odd = os.fsdecode(os.fsencode(os.path.dirname(path)) + b"/n\xff/main.sqlite")
+    with pytest.raises(IndexUnavailableError, match="opens no path that is not UTF-8") as raised:
+        registration.factory(StoreContext(path=odd))
+    assert "COMMONPLACE_STATE_DIR" in raised.value.hint

@@ -224,9 +224,29 @@ def test_a_setting_of_one_agent_goes_where_the_agent_is(
     assert file.read_text("utf-8") == text
 
 
+DEFAULTS = "agents.defaults.memorySearch"
+
+
+@pytest.mark.parametrize(
+    ("newer", "older", "place"),
+    [
+        ("{}", "{remote: {baseUrl: 'http://localhost/v1'}}", DEFAULTS),
+        ("{provider: 'openai'}", "{remote: {baseUrl: 'http://localhost/v1'}}", DEFAULTS),
+        ("{remote: {}}", "{remote: {baseUrl: 'http://localhost/v1'}}", "memory.search"),
+        ("{provider: 'openai'}", "{enabled: true}", "memory.search"),
+    ],
+)
+def test_what_belongs_together_stays_in_one_section(
+    run: Callable[..., Run], file: Path, newer: str, older: str, place: str
+) -> None:
+    text = f"{{memory: {{search: {newer}}}, agents: {{defaults: {{memorySearch: {older}}}}}}}"
+    file.write_text(text, encoding="utf-8")
+    ran = run("config", "set", "remote.apiKey", "${A_KEY}")
+    assert ran.out.startswith(f"Set {place}.remote.apiKey to "), ran.err
+
+
 OF_MAIN = "{agents: {entries: {main: {memory: {search: {query: {maxResults: 5}}}}}}}"
 OF_ALL = "{memory: {search: {query: {maxResults: 5}}}}"
-DEFAULTS = "agents.defaults.memorySearch"
 
 
 @pytest.mark.parametrize(

@@ -144,7 +144,7 @@ def test_a_file_that_two_open_at_once_keeps_what_the_first_one_puts_there(
     second.close()
 
 
-def test_a_file_of_an_older_version_is_begun_again(tmp_path: Path) -> None:
+def test_a_table_of_no_version_is_begun_again(tmp_path: Path) -> None:
     path = str(tmp_path / "e.sqlite")
     with closing(apsw.Connection(path)) as older:
         older.execute("CREATE TABLE embedding (text, vector)")
@@ -154,28 +154,31 @@ def test_a_file_of_an_older_version_is_begun_again(tmp_path: Path) -> None:
     cache.close()
 
 
-def test_the_vectors_of_a_file_of_the_first_version_are_kept(tmp_path: Path) -> None:
+def test_a_file_of_an_older_version_is_begun_again_and_that_is_said_once(tmp_path: Path) -> None:
+    path = tmp_path / "e.sqlite"
+    with closing(apsw.Connection(str(path))) as older:
+        older.execute("CREATE TABLE embedding (fingerprint, digest, vector, used_at)")
+        older.execute("INSERT INTO embedding VALUES ('f', ?, zeroblob(100000), 5)", (A,))
+        older.execute("PRAGMA user_version = 1")
+    with closing(EmbeddingCache(str(path))) as cache:
+        assert cache.get("f", [A]) == {}
+        assert "it was of an older version of commonplace, and is filled again" in cache.trouble
+        cache.put("f", {A: b"1111"})
+        assert cache.trouble == ""
+        assert cache.get("f", [A], dims=1) == {A: b"1111"}
+    assert path.stat().st_size < 100_000
+
+
+def test_a_file_of_an_older_version_is_deleted_without_moving_its_vectors(tmp_path: Path) -> None:
     path = str(tmp_path / "e.sqlite")
     with closing(apsw.Connection(path)) as older:
-        older.execute(
-            """
-            PRAGMA user_version = 1;
-            CREATE TABLE embedding (
-                fingerprint TEXT NOT NULL,
-                digest BLOB NOT NULL,
-                vector BLOB NOT NULL,
-                used_at INTEGER NOT NULL,
-                PRIMARY KEY (fingerprint, digest)
-            ) WITHOUT ROWID;
-            CREATE INDEX embedding_by_use ON embedding (used_at);
-            """
-        )
-        older.execute("INSERT INTO embedding VALUES ('f', ?, ?, 5)", (A, b"1111"))
-    with closing(EmbeddingCache(path)) as cache:
-        assert cache.get("f", [A], dims=1) == {A: b"1111"}
-        cache.put("f", {A: b"22222222"})
-        assert cache.get("f", [A], dims=1) == {A: b"1111"}
-        assert cache.get("f", [A], dims=2) == {A: b"22222222"}
+        older.execute("CREATE TABLE embedding (fingerprint, digest, vector, used_at)")
+        older.execute("PRAGMA user_version = 1")
+        with closing(EmbeddingCache(path)) as mine, closing(EmbeddingCache(path)) as theirs:
+            older.execute("BEGIN IMMEDIATE")  # its process writes meanwhile: no lock is waited for
+            assert (mine.count(), theirs.count()) == (0, 0)
+            mine.put("f", {A: b"1111"})
+            assert theirs.get("f", [A]) == {A: b"1111"}
 
 
 @pytest.mark.parametrize("readonly", [False, True])

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack, closing
+import struct
+from contextlib import closing
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from commonplace.embedding.cache import EmbeddingCache
-from commonplace.embedding.filling import fill_vectors
+from commonplace.embedding import filling
+from commonplace.embedding.cache import EmbeddingCache, text_digest
+from commonplace.embedding.filling import fill_from_cache, fill_vectors
 from commonplace.embedding.guarded import GuardedProvider
 from commonplace.embedding.service import EmbeddingService, QueryVector
 from commonplace.embedding.spaces import RefusedTexts, SpaceLedger
@@ -18,7 +20,6 @@ from commonplace.model.search import Fallback
 from commonplace.protocols.providers import Limits
 from commonplace.resilience.breaker import CircuitBreaker
 from commonplace.resilience.deadline import NEVER, Deadline
-from commonplace.resilience.lock import Lease
 from commonplace.testing import live_build, make_put, publish, write
 from commonplace_inmemory.store import InMemoryStore
 
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from commonplace.model.reports import Embedding, Progress
+    from commonplace.model.documents import Build
+    from commonplace.model.reports import Embedding
 
 
 class Provider:
@@ -200,48 +202,6 @@ def test_until_the_new_space_covers_all_the_old_one_stays(
     assert lengths(store) == {3: 3}
 
 
-@pytest.mark.parametrize("cached", [True, False])
-def test_who_waits_for_another_process_that_embeds_pays_for_nothing(
-    store: InMemoryStore, tmp_path: Path, *, cached: bool
-) -> None:
-    cache = EmbeddingCache(":memory:") if cached else None
-    provider, theirs = Provider(0), Provider(0)
-    lock = str(tmp_path / "index.embedding.lock")
-    mine = service_of(provider, cache=cache)
-    service = EmbeddingService(mine.providers, cache, turn=Lease(lock))
-    heard: list[str] = []
-    with ExitStack() as other:
-        other.enter_context(Lease(lock).held(0))
-
-        def waits(progress: Progress) -> None:
-            if progress.label.startswith("waiting"):
-                heard.append(progress.label)
-                filled(service_of(theirs, cache=cache), store)
-                other.close()
-
-        report = filled(service, store, progress=waits)
-    assert len(heard) == 1
-    assert heard[0].endswith(", which embeds the notes")
-    assert (provider.requests, len(theirs.requests)) == ([], 1)
-    assert (report.embedded, report.requests, report.missing, report.reason) == (0, 0, 0, "")
-    write(store, make_put("new.md", "new"))  # the turn is free again
-    assert filled(EmbeddingService(mine.providers, cache, turn=Lease(lock)), store).embedded == 1
-
-
-def test_a_wait_for_another_process_that_embeds_ends_at_the_deadline(
-    store: InMemoryStore, tmp_path: Path
-) -> None:
-    provider = Provider(0)
-    lock = str(tmp_path / "index.embedding.lock")
-    service = EmbeddingService(service_of(provider).providers, None, turn=Lease(lock))
-    moments = iter([5.0, 5.0, 5.0])
-    deadline = Deadline(9.0, lambda: next(moments, 10.0))
-    with Lease(lock).held(0):
-        report = filled(service, store, deadline=deadline)
-    assert provider.requests == []
-    assert (report.missing, report.reason) == (3, "there was no time to embed the rest")
-
-
 def test_a_server_that_comes_back_to_its_length_costs_one_request(
     store: InMemoryStore, ledgers: Ledgers
 ) -> None:
@@ -343,3 +303,26 @@ def test_a_refused_text_that_has_no_path_is_reported_by_its_beginning(
     provider.bad = frozenset({"one"})
     report = filled(another(service_of(provider), ledgers), store)
     assert report.refused == (("'one'", "not that"),)
+
+
+def test_a_cache_that_lacked_most_texts_is_not_asked_for_them_until_it_has_others(
+    store: InMemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(filling, "_GROUP", 1)
+    cache = EmbeddingCache(":memory:")
+    service = service_of(Provider(0), cache=cache)
+    cache.put("maker 0|document", {text_digest("other"): bytes(8)})
+    listed: list[str] = []
+    missing = store.missing_vectors
+
+    def counted(build: Build, space: str) -> Any:
+        listed.append(space)
+        return missing(build, space)
+
+    monkeypatch.setattr(store, "missing_vectors", counted)
+    for _ in range(3):
+        assert fill_from_cache(service, store, live_build(store), deadline=NEVER) == 0
+    assert len(listed) == 1
+    cache.put("maker 0|document", {text_digest("one"): struct.pack("<2f", 1.0, 0.0)})
+    assert fill_from_cache(service, store, live_build(store), deadline=NEVER) == 1
+    assert len(listed) == 2

@@ -153,6 +153,11 @@ def test_a_weekday_is_the_last_one_and_the_next_one_unless_one_asks_for_what_was
         ("TAG Heuer watch", []),
         ("3 out of 5", []),
         ("version 10.12.", []),
+        ("release 10.11.", []),
+        ("5.6. kernel", []),
+        ("macOS 10.11.", []),
+        ("frau heuer", []),
+        ("Frau Heuer", []),
     ],
 )
 def test_dates_as_they_are_written_in_german(text: str, days: list[str]) -> None:

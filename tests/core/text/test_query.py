@@ -152,6 +152,8 @@ def test_the_words_beside_them_are_searched_for() -> None:
     [
         "do not and AND",
         "NOT",
+        "a column is NOT NULL",
+        "the server says NOT FOUND",
         "tea and coffee, not milk",
         "DO NOT AND DO",
         "https://a.example title: x",

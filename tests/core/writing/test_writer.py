@@ -331,6 +331,20 @@ def test_folders_that_a_change_made_are_gone_with_it(writer: Writer, workspace: 
     assert {*files(workspace)} == {"memory/mine.txt", "main.py"}
 
 
+def test_a_folder_that_a_user_makes_where_a_change_made_one_before_stays(
+    writer: Writer, workspace: Path
+) -> None:
+    put(workspace, "main.py", "no note")
+    writer.undo(writer.change("memory/a/b.md", lambda _: b"x", why="new"))
+    (workspace / "memory" / "a").mkdir(parents=True)
+    first = writer.change("memory/a/c.md", lambda _: b"x", why="new")
+    second = writer.change("memory/a/d/e.md", lambda _: b"x", why="new")
+    third = writer.change("memory/a/d/f.md", lambda _: b"x", why="new")
+    for receipt in (first, third, second):
+        writer.undo(receipt)
+    assert [*(workspace / "memory").rglob("*")] == [workspace / "memory" / "a"]
+
+
 @pytest.mark.parametrize("beside", ["memory/x.txt", ""])
 def test_a_folder_that_was_there_or_is_all_there_is_stays(
     beside: str, writer: Writer, workspace: Path

@@ -116,6 +116,20 @@ def test_a_web_page_elsewhere_is_refused(
     assert answer.status_code == status
 
 
+def test_a_page_of_another_local_server_cannot_send_json_by_a_browser(address: str) -> None:
+    """A browser asks first, as JSON is no type of a form, and nothing allows the page to."""
+    origin = {"Origin": "http://localhost:3000"}
+    asks = {
+        **origin,
+        "Access-Control-Request-Method": "POST",
+        "Access-Control-Request-Headers": "content-type",
+    }
+    first = httpx.options(address, headers=asks)
+    assert not [name for name in first.headers if name.startswith("access-control-")]
+    plain = {**HEADERS, **origin, "Content-Type": "text/plain"}
+    assert httpx.post(address, json=BODY, headers=plain).status_code in (400, 415)
+
+
 def test_with_a_token_only_its_bearer_is_answered(
     command: Sequence[str], env: Mapping[str, str]
 ) -> None:

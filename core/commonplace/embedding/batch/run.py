@@ -35,6 +35,7 @@ _GROWTH = 1.5
 _SECONDS = 60.0  # for a small request
 _NO_BATCHES = (404, 405, 501)
 _STALE = 30 * 86400.0
+_OF_THE_KEY = frozenset({"auth", "quota"})  # a later sync may collect the job, with another key
 
 
 @frozen
@@ -179,10 +180,14 @@ class _Run:
         """``record`` with its job, looked up where a process died before it could note it."""
         if record.job:
             return record
-        with suppress(ProviderError):
+        try:
             job = self._call(lambda deadline: self._api.find(record.name, deadline=deadline))
-            if job is not None:
-                return self._named(record, job)
+        except ProviderError as error:
+            if error.kind in _OF_THE_KEY:
+                return None
+            job = None
+        if job is not None:
+            return self._named(record, job)
         self._store.forget(record)
         return None
 
@@ -287,6 +292,8 @@ class _Run:
             if error.kind == "not_found" and job.adopted:  # the vendor no longer knows it
                 self._end(job, clean=False)
                 self._want(job.ids)
+            elif error.kind in _OF_THE_KEY:
+                self._leave(job, job.ids, str(error))
             elif error.kind not in PASSING:
                 self._give_up(job, str(error), job.attempts)
             elif late:
@@ -308,6 +315,7 @@ class _Run:
         ids = [id_ for id_ in job.record.ids if id_ not in self._kept]
         collector = Collector(self._batching.provider, ids, dims=self._dims, keep=self._work.keep)
         reason = "" if state.state == "done" else state.reason or f"it was {state.state}"
+        may_come = False
         try:
             self._call(
                 lambda deadline: collector.take(
@@ -315,12 +323,15 @@ class _Run:
                 )
             )
         except ProviderError as error:
-            reason = str(error)
+            reason, may_come = str(error), error.kind in _OF_THE_KEY
         self._dims = collector.dims
         self._kept |= collector.kept
         rest = tuple(id_ for id_ in job.ids if id_ not in self._kept)
         if reason and self._work.deadline.expired:
             job.ids = rest  # a later sync collects them
+            return
+        if may_come:
+            self._leave(job, rest, reason)
             return
         if rest and not reason:
             words = next(iter(collector.errors.values()), "they are missing in the results")
@@ -348,6 +359,17 @@ class _Run:
         self._plain += job.ids
         self._end(job)
         self._failed(reason, times)
+
+    def _leave(self, job: _Job, ids: Sequence[str], reason: str) -> None:
+        """Leave a job, which was paid for, to a later sync that may look at it.
+
+        Its texts are embedded at once all the same, for one that may never: what fails there, too,
+        is still missing then.
+        """
+        self._plain += ids
+        self._active.remove(job)
+        self._note = f"a batch job was left to a later sync: {reason}"
+        self._batching.failed(reason, job.attempts)
 
     def _end(self, job: _Job, *, clean: bool = True) -> None:
         if clean:

@@ -10,7 +10,7 @@ import pytest
 
 from commonplace.embedding.batch.jobs import Clocks, JobRecord, JobStore
 from commonplace.embedding.batch.run import WORTH, BatchOutcome
-from commonplace.errors import IndexBusyError
+from commonplace.errors import IndexBusyError, ProviderError
 from commonplace.protocols.providers import BatchLimits
 from commonplace.resilience.deadline import Deadline
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.core.embedding.conftest import Bench
+
+    from commonplace.errors import ProviderErrorKind
 
 KEY = "fingerprint|document"
 MANY = WORTH + 20
@@ -47,6 +49,28 @@ def test_a_process_started_again_picks_its_jobs_up(bench: Bench) -> None:
     assert bench.vendor.count("submit") == 1
     assert len(bench.kept) == MANY
     assert bench.jobs() == []
+
+
+@pytest.mark.parametrize("kind", ["auth", "quota"])
+@pytest.mark.parametrize("call", ["poll", "collect", "find"])
+def test_a_job_whose_key_is_refused_is_left_to_a_later_sync(
+    bench: Bench, call: str, kind: ProviderErrorKind
+) -> None:
+    bench.vendor.polls = 0
+    bench.run(texts(), bench.process(wait=False))
+    (record,) = bench.jobs()
+    if call == "find":  # the process ended before it knew the vendor's id of it
+        JobStore(bench.folder).save(record._replace(job=""))
+    bench.vendor.faults[call] = [ProviderError("refused", provider="vendor", kind=kind)]
+    outcome = bench.run(texts(), bench.process(wait=False))
+    if call != "find":
+        assert outcome.plain == tuple(texts()), "they are embedded at once, if that works"
+        assert outcome.note == "a batch job was left to a later sync: refused"
+    assert record.name in [job.name for job in bench.jobs()]
+    assert bench.kept == {}
+    assert "clean" not in bench.vendor.calls
+    assert bench.run(texts()).plain == ()
+    assert len(bench.kept) == MANY
 
 
 def test_texts_that_are_in_no_job_yet_get_one_besides_those_under_way(bench: Bench) -> None:

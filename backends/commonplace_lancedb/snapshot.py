@@ -30,8 +30,9 @@ class Snapshot:
     """Every query of it names the namespace: rows of others are never looked at.
 
     ``counted`` remembers how many chunks hold a token, by build and token; ``documents`` what a
-    build holds, by its id; ``loose`` its chunks that no index knows. ``head`` need not be read
-    where it is given. With a ``loader`` rows are looked up in memory, where they fit.
+    build holds, by its id; ``loose`` its chunks that no index knows; ``terms`` those of all its
+    chunks as one text. ``head`` need not be read where it is given. With a ``loader`` rows are
+    looked up in memory, where they fit.
     """
 
     def __init__(
@@ -47,14 +48,20 @@ class Snapshot:
         self.counted: dict[tuple[int, str], float] = {}
         self.documents: dict[int, list[StoredDocument]] = {}
         self.loose: dict[int, list[tuple[Candidate, list[str] | None]] | None] = {}
+        self.terms: dict[int, bytes] = {}
         self._head = head
         self._loader = loader
-        # A search that could not wait for the rows does not wait for them again later.
-        self._gave_up = False
+        self.gave_up = False
+        """Whether a search could not wait for the rows: it does not wait for them again later."""
 
     def is_of(self, table: Any) -> bool:
         """Whether ``table`` is at this version."""
         return bool(table.version == self._version)
+
+    @property
+    def is_on_disk(self) -> bool:
+        """Whether the table is in a folder of this machine."""
+        return self._location.folder is not None
 
     @cached_property
     def head(self) -> Head:
@@ -93,11 +100,11 @@ class Snapshot:
 
         ``None`` where they are not loaded, or not yet.
         """
-        if self._loader is None or (self._gave_up and deadline is None):
+        if self._loader is None or (self.gave_up and deadline is None):
             return None
         with translated(self._location, deadline):
             loaded = self._loader.rows_of(self._table, self._fits, columns, deadline)
-        self._gave_up = loaded is None
+        self.gave_up = loaded is None
         return loaded
 
     def _fits(self) -> bool:

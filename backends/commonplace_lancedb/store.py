@@ -55,7 +55,7 @@ class LanceStore:
 
     capabilities = frozenset(
         {"keyword", "phrases", "counts", "term_counts", "vectors", "persistent"}
-        | {"lookup", "days"}
+        | {"lookup", "days", "vocabulary"}
     )
 
     def __init__(
@@ -203,6 +203,16 @@ class LanceStore:
             if snapshot is None or head.live is None:
                 return dict.fromkeys(tokens, 0)
             return keyword.holders_of(snapshot, head.live, tokens, current_deadline())
+
+    def tokens_beginning(self, text: str, limit: int) -> Mapping[str, int]:
+        """Up to ``limit`` tokens of the live build that begin with ``text``, counted."""
+        from commonplace_lancedb.vocabulary import tokens_beginning
+
+        deadline = current_deadline()
+        with self._reading(deadline) as (head, snapshot):
+            if snapshot is None or head.live is None:
+                return {}
+            return tokens_beginning(snapshot, head.live, text, limit, deadline)
 
     def spaces(self) -> tuple[SpaceInfo, ...]:
         """The spaces of the namespace, and what they cover of the live build."""

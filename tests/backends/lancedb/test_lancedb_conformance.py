@@ -10,9 +10,10 @@ from hypothesis import settings
 from commonplace.protocols.contexts import StoreContext
 from commonplace.testing import StoreConformance
 from commonplace.testing.store import FoundLaws
-from commonplace.testing.store.documents import DocumentLaws
+from commonplace.testing.store.builds import BuildLaws
+from commonplace.testing.store.documents import AppendLaws, DocumentLaws
 from commonplace.testing.store.keyword import MatchLaws, ScoreLaws
-from commonplace.testing.store.vectors import NearestLaws
+from commonplace.testing.store.vectors import NearestLaws, VectorLaws
 from commonplace_lancedb import keyword, maintenance
 from commonplace_lancedb.plugin import make_store
 from commonplace_lancedb.settings import LanceSettings, location_of
@@ -82,15 +83,43 @@ class TestHeldLanceStoreOfMany(_HeldInMemory, TestLanceStoreOfMany):
     pass
 
 
-@pytest.mark.slow
-class TestHeldLanceStoreThatIsTidiedOften(_HeldInMemory, TestLanceStore):
-    """Every write merges files, which gives all rows other addresses; or adds a few rows."""
+class _TidiedOften(_HeldInMemory):
+    """Every write merges files, which gives all rows other addresses."""
 
     settings = settings(max_examples=4, stateful_step_count=12)
+    tail = 0
+    """Up to so many new rows are read with all columns; of more only what is not known."""
 
-    @pytest.fixture(autouse=True, params=[0, 4])
-    def _often(self, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    @pytest.fixture(autouse=True)
+    def _often(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(maintenance, "_MOST_FRAGMENTS", 2)
         monkeypatch.setattr(maintenance, "_LOOSE_ROWS", 0)
-        monkeypatch.setattr(loaded_rows, "_TAIL", request.param)
+        monkeypatch.setattr(loaded_rows, "_TAIL", self.tail)
         monkeypatch.setattr(loaded_rows, "_PARTS", 2)
+
+
+@pytest.mark.slow
+class TestHeldLanceStoreThatIsTidiedOften(_TidiedOften, TestLanceStore):
+    pass
+
+
+@pytest.mark.slow
+class TestHeldLanceStoreThatReadsWhatIsNew(
+    _TidiedOften,
+    DocumentLaws,
+    AppendLaws,
+    BuildLaws,
+    MatchLaws,
+    ScoreLaws,
+    VectorLaws,
+    NearestLaws,
+    FoundLaws,
+):
+    """Between the merges some writes add so few rows that only these are read.
+
+    What is left out would be the class above once more: leases, other processes, which read all
+    rows, and batches of more rows than that. Threads, and files left open, meet reads of what is
+    new in ``TestHeldLanceStore``, too.
+    """
+
+    tail = 4

@@ -202,9 +202,11 @@ class Database:
                 finally:
                     if limited:
                         connection.set_progress_handler(None)
-                    with suppress(apsw.Error):
-                        if connection.in_transaction:
-                            connection.execute("ROLLBACK")
+                    # Rolled back, a table in temp would be made for each look-up.
+                    for end in ("COMMIT", "ROLLBACK"):
+                        with suppress(apsw.Error):
+                            if connection.in_transaction:
+                                connection.execute(end)
 
     @contextmanager
     def session(self, wait: float) -> Iterator[bool]:

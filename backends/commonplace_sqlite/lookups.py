@@ -68,6 +68,7 @@ def tokens_beginning(
     """The ``limit`` tokens that begin with ``text`` and that most chunks hold, and how many do."""
     if not text or limit < 1:
         return {}
+    # Made once: a change of what is in temp has SQLite compile all statements again.
     connection.execute(of_build(VOCABULARY, live.id))
     first = indexable(text)
     rows: Any = connection.execute(

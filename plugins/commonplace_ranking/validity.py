@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from itertools import count, takewhile
 from typing import TYPE_CHECKING
 
@@ -201,6 +201,7 @@ def retired_by(chunk: StoredChunk) -> Retired | None:
     return Retired(own, chunk.start_line + lines[0] - 1)
 
 
+@lru_cache(maxsize=1_024)  # the candidates of one search are those of others
 def _may_state(text: str) -> bool:
     """Whether it may have a status: the lines of most texts need not be read."""
     head = text[:_HEAD]

@@ -106,3 +106,26 @@ def test_counts_of_too_many_tokens_are_forgotten(
         assert matches.holders == {token: int(token in {"ant", "bee"}) for token in query}
     assert store._known is not None
     assert set(store._known.holders) == {"dog", "ant", "bee"}
+
+
+def test_the_table_of_tokens_is_made_once_for_a_build(open_store: Open) -> None:
+    store, other = open_store(), open_store()
+
+    def tables() -> list[Any]:
+        with store._database.reading() as connection:
+            assert connection is not None
+            rows: Any = connection.execute("SELECT name FROM temp.sqlite_schema")
+            return [name for (name,) in rows]
+
+    publish(store, make_put("a.md", "ant bee"))
+    assert store.tokens_beginning("a", 9) == {"ant": 1}
+    first = tables()
+    assert len(first) == 1  # the search that made it has ended
+    write(other, make_put("b.md", "ant cat"))
+    assert store.tokens_beginning("a", 9) == {"ant": 2}
+    assert tables() == first
+    publish(other, make_put("c.md", "asp"))  # which drops the build before
+    assert store.tokens_beginning("a", 9) == {"asp": 1}
+    publish(store, make_put("d.md", "ape"))
+    assert store.tokens_beginning("a", 9) == {"ape": 1}
+    assert store.health(deep=True).problems == ()

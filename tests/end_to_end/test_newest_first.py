@@ -343,27 +343,6 @@ def test_a_word_that_no_note_has_is_searched_for_by_its_parts(
     assert f"no note has {word!r}: searched for {asked} instead" in result.notes
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize(
-    ("query", "paths"),
-    [
-        ("Mark", ["people", "exam"]),
-        ("mark?", ["people", "exam"]),
-        ("Marking", ["exam", "people"]),
-        ("marks of mark", ["exam", "people"]),
-        ("markedly", ["exam", "people"]),
-    ],
-)
-def test_a_single_word_finds_itself_before_its_other_forms(
-    opener: Opener, workspace: Path, backend: str, query: str, paths: list[str]
-) -> None:
-    write(workspace, "memory/exam.md", "The marks: he marked the page. Marking is slow.\n")
-    write(workspace, "memory/people.md", "Mark is our neighbour.\n")
-    write(workspace, "memory/docs.md", "We write them in Markdown.\n")
-    hits = opener(backend).search(query).hits
-    assert [hit.path for hit in hits] == [f"memory/{path}.md" for path in paths]
-
-
 @pytest.mark.parametrize("backend", ["builtin", "inmemory"])
 @pytest.mark.parametrize(
     ("query", "instead"),

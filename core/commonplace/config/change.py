@@ -9,6 +9,7 @@ import json
 import os
 import re
 from collections.abc import Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from commonplace.config import paths
@@ -22,7 +23,7 @@ from commonplace.config.splice import NotAnObjectError, with_value, without
 from commonplace.errors import CallerError, ConfigError, suggest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from commonplace.config.reading import Keys
     from commonplace.model.plugins import ConfigProblem
@@ -123,9 +124,9 @@ class ConfigFile:
                     f"{self.path} now has this secret as plain text; a reference keeps it out:"
                     f" commonplace config set {key} '${{NAME}}'"
                 )
-            shown, key = None if before is _MISSING else before, key_path(keys)
+            was, key = None if before is _MISSING else before, key_path(keys)
             return ConfigChange(
-                self.path, key, shown, candidate, changed, secret, tuple(notes), agent
+                self.path, key, was, candidate, changed, secret, tuple(notes), agent
             )
         hint = "commonplace config show lists every setting with its value"
         if any("must be a list" in words for words in problems):
@@ -156,26 +157,25 @@ class ConfigFile:
     def _read(self) -> None:
         self._bom, self._text = False, ""
         self.exists = os.path.lexists(self.path)
-        try:
+        with self._readable():
             if self.exists:
                 self._text = read_text(self._real, strange=bool(self._workspace))
                 with open(self._real, "rb") as file:
                     self._bom = file.read(3) == b"\xef\xbb\xbf"
             self._data = parse_json5(self._text)
-        except UnreadableError as error:
-            raise self._unreadable(error) from None
 
     def _parsed(self, text: str) -> Any:
-        try:
+        with self._readable():
             return parse_json5(text)
-        except UnreadableError as error:
-            raise self._unreadable(error) from None
 
-    def _unreadable(self, error: UnreadableError) -> ConfigError:
-        line = f":{error.line}" if error.line else ""
-        return ConfigError(
-            f"{self.path}{line}: {error}", hint="correct the file with an editor; it is unchanged"
-        )
+    @contextmanager
+    def _readable(self) -> Iterator[None]:
+        try:
+            yield
+        except UnreadableError as error:
+            place = f"{self.path}:{error.line}" if error.line else self.path
+            hint = "correct the file with an editor; it is unchanged"
+            raise ConfigError(f"{place}: {error}", hint=hint) from None
 
     def _spliced(self, keys: Keys, value: str) -> str:
         strict = self.path.endswith(".json")

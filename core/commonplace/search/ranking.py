@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import partial
 from math import exp, isfinite
 from typing import TYPE_CHECKING, Protocol
@@ -10,10 +9,9 @@ from typing import TYPE_CHECKING, Protocol
 from commonplace.errors import DeclinedError, UnavailableError, counted, reason_of
 from commonplace.model.search import ArmScore, Candidate, Explanation, QueryNote, Step, newest_first
 from commonplace.model.tuples import NamedTuple
-from commonplace.text.tokens import has_unspaced
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from typing import Literal
 
     from commonplace.config.search import HybridSettings
@@ -22,10 +20,6 @@ if TYPE_CHECKING:
     from commonplace.protocols.managers import Ranker
 
     Parts = tuple[tuple[str, float], ...]
-
-
-_OTHER_FORM = 0.5
-"""The share of its score that a hit keeps which has another form of the only word of a query."""
 
 
 class Ranked(NamedTuple):
@@ -51,37 +45,6 @@ def candidates_of(arms: Sequence[Arm], filters: tuple[str, ...] = ()) -> list[Ca
             explain = Explanation(arms=(*before, arm_score), filters=filters)
             found[chunk.id] = Candidate(chunk, 0.0, explain)
     return list(found.values())
-
-
-def whole_words_first(arms: tuple[Arm, ...], word: str) -> tuple[Arm, ...]:
-    """``arms`` of a query of one ``word``: keyword hits with another form of it lose a half.
-
-    "Mark" has the token of "marks" and "marked". Nothing is lost where no hit has the word itself,
-    nor for other texts than a word, or in scripts without spaces.
-    """
-    if not word.isalpha() or has_unspaced(word):
-        return arms
-    has = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)", re.IGNORECASE).search
-    return tuple(_lowered(arm, has) if arm.kind == "bm25" else arm for arm in arms)
-
-
-def _lowered(arm: Arm, has: Callable[[str], object]) -> Arm:
-    chunks = [item.chunk for item in arm.found]
-    whole = [has("\n".join((chunk.text, *chunk.heading, chunk.path))) for chunk in chunks]
-    if all(whole) or not any(whole):
-        return arm
-    found = [
-        item
-        if is_whole
-        else item._replace(
-            score=_OTHER_FORM * item.score,
-            evidence=item.evidence and _OTHER_FORM * item.evidence,
-            coverage=item.coverage and _OTHER_FORM * item.coverage,
-            note="; ".join(filter(None, (item.note, f"x {_OTHER_FORM:g} for another form"))),
-        )
-        for item, is_whole in zip(arm.found, whole, strict=True)
-    ]
-    return arm._replace(found=tuple(sorted(found, key=lambda item: -item.score)))
 
 
 def unembedded(

@@ -31,7 +31,6 @@ from commonplace.search.ranking import (
     passing,
     run_rankers,
     unembedded,
-    whole_words_first,
 )
 from commonplace.text.languages import may_name_days
 from commonplace.text.query import parse_query, shown_filters
@@ -185,8 +184,6 @@ class Searcher:
             of_now = words_of_now(query.words)  # a note that holds now need not have these
             unknown = tuple(word for word in unknown if word.word.lower() not in of_now)
             notes += [note for note in failed if note not in notes]
-        if not (query.keyword.plain or query.keyword.days or request.phrases):
-            arms = whole_words_first(arms, query.words.strip(" .?!"))
         notes += [arm.incomplete for arm in arms if arm.incomplete]
         if not any(arm.kind == "cosine" and arm.found for arm in arms):  # which knows no words
             # Words are counted in all chunks, whatever the filters.

@@ -120,11 +120,10 @@ class ConfigFile:
             if changed:
                 self._write(text)
             if secret and not variables(candidate):
-                notes.append(
-                    f"{self.path} now has this secret as plain text; a reference keeps it out:"
-                    f" commonplace config set {key} '${{NAME}}'"
-                )
-            was, key = None if before is _MISSING else before, key_path(keys)
+                command = f"commonplace config set {key} '${{NAME}}'"
+                secrecy = "now has this secret as plain text; a reference keeps it out"
+                notes.append(f"{self.path} {secrecy}: {command}")
+            was, key = (None if before is _MISSING else before), key_path(keys)
             return ConfigChange(
                 self.path, key, was, candidate, changed, secret, tuple(notes), agent
             )
@@ -213,9 +212,8 @@ class ConfigFile:
     def _findings(self, text: str) -> tuple[list[ConfigProblem], list[str]]:
         """What the reader of the configuration would object to, and what it would warn of."""
         role = "workspace" if self._workspace else "user"
-        layer = Layer(
-            role, self.path, parse_json5(text), text=text, base=os.path.dirname(self._real)
-        )
+        base = os.path.dirname(self._real)
+        layer = Layer(role, self.path, parse_json5(text), text=text, base=base)
         reader = Reader(layer, self._env, confined=self._workspace)
         try:
             document = read_document(reader, Shapes(self._classes))
@@ -276,10 +274,7 @@ class ConfigFile:
         raise self._unknown(key, shapes)
 
     def _spelt(self, given: Keys, newer: Keys, older: Keys) -> Keys:
-        """``given`` below one of both: where the file has it, or most of the objects above it.
-
-        What belongs together, such as ``remote.baseUrl`` and ``remote.apiKey``, stays in one place.
-        """
+        """``given`` below one of both: where the file has it, or most of what is around it."""
 
         def known(start: Keys) -> int:
             sizes = range(1, len(given) + 1)
@@ -309,9 +304,8 @@ class ConfigFile:
         if _at(self._data, ("agents", "entries", id_)) is not _MISSING:
             start = ("agents", "entries", id_)
         if given[0] in _ROOTS:
-            raise ConfigError(
-                f"{key} is not a setting of one agent", hint="give a short key: query.maxResults"
-            )
+            hint = "give a short key: query.maxResults"
+            raise ConfigError(f"{key} is not a setting of one agent", hint=hint)
         of_searching = given[0] != "workspace"
         given = given[1:] if given[0] == "memorySearch" else given
         if not start:

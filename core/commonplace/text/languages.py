@@ -180,7 +180,7 @@ fli:flew,flown foot:feet forbid:forbade,forbidden forget:forgot,forgotten forgiv
 freez:froze,frozen get:got,gotten give:gave,given go:went,gone goos:geese grow:grew,grown
 half:halves hang:hung hear:heard hide:hid,hidden hold:held keep:kept kneel:knelt knife:knives
 know:knew,known lay:laid lead:led lean:leant learn:learnt leav:left lend:lent light:lit lose:lost
-make:made man:men mean:meant meet:met mous:mice pay:paid person:people ride:rode,ridden
+make:made man:men,mannen mean:meant meet:met mous:mice pay:paid person:people ride:rode,ridden
 ring:rang,rung rise:risen run:ran say:said see:saw,seen seek:sought sell:sold send:sent
 shake:shook,shaken shelf:shelves shine:shone shoot:shot show:shown shrink:shrank,shrunk
 sing:sang,sung sink:sank,sunk sit:sat sleep:slept slide:slid speak:spoke,spoken spend:spent
@@ -189,9 +189,46 @@ swing:swung take:took,taken teach:taught tear:tore,torn think:thought throw:thre
 tooth:teeth understand:understood wake:woke,woken wear:wore,worn wife:wives win:won wolf:wolves
 woman:women write:wrote,written
 """
+_ABROAD_LISTED = """
+prend:prise,prises,prenons,prenez,prennent,prenait
+apprend:appris,apprise,apprenons,apprennent,apprenait comprend:comprenons,comprennent
+reprend:repris,reprise,reprennent ouvrir:ouvert,ouverte,ouverts,ouvertes
+offrir:offert,offerte,offerts,offertes couvrir:couvert,couverte,couverts
+decouvrir:decouvert,decouverte,decouverts recevoir:recu,recue,recus,recues,recoit,recois,recoivent
+venir:vient,viens,viennent,viendra,vinieron revenir:revient,reviennent,reviendra
+tenir:tenu,tenue,tient,tiennent,tiendra ecrir:ecrit,ecrite,ecrits,ecrites
+construir:construit,construite,construits peind:peint,peinte,peints,peignent,peignait
+joind:joignent eteind:eteint,eteinte courir:couru,courus,courue,courra
+dormir:dorment,duerme,duermen,durmio,durmieron mourir:meurt,meurent boir:boit,boivent,buvait
+vivr:vecu,vecue payer:paie,paient,payee,payons,payait louer:louons,louent,louait
+envoy:envoie,envoient,enverra nettoy:nettoie,nettoient connaitr:connu,connue,connus,connaissait
+vouloir:voulu,voudra,voudrait remett:remis,remise asseoir:assis,assise
+nouveau:nouvelle,nouvelles,nouvel vieux:vieille,vieilles koop:kocht,kochten,gekocht
+verkop:verkocht,verkochten breng:bracht,brachten,gebracht zoek:zocht,zochten,gezocht
+denk:dacht,dachten,gedacht,dachte geef:gaf,gaven,gegeven neem:nam,namen meen:meegenomen
+koom:kwam,kwamen,gekomen,komt aankom:aangekomen lezen:gelezen schrijf:schreef,schreven,geschreven
+vind:vond,vonden,gevonden beginn:begon,begonnen kie:koos,kozen,gekozen verlie:verloor,verloren
+eten:gegeten,eet krijg:kreeg,kregen,gekregen vrag:vroeg,vroegen dragen:droeg,droegen,gedragen
+rijd:gereden snijd:sneed,gesneden blijf:bleef,bleven,gebleven helpen:hielp,hielpen,geholpen
+slapen:sliep,sliepen lopen:liep,liepen roep:riep,riepen vertrekk:vertrok,vertrokken brek:gebroken
+sprek:sprak,spraken,gesproken afsprek:afgesproken zwemm:zwom,zwommen,gezwommen winn:gewonnen
+bellen:belde,belden,gebeld stad:steden dag:dagen kind:kinderen ei:eieren
+hacer:hizo,hicieron,hice,hecho,hecha,haciendo poner:puso,pusieron,puse,puesto,puesta
+tener:tuvo,tuvieron,tuve traer:trajo,trajeron,traje,traido quer:quiso,quisieron,quiere,quieren
+decir:dijo,dijeron,dije,dicho volf:vuelve,vuelven perd:pierde,pierden cerrar:cierra,cierran
+empezar:empieza,empiezan,empece encontrar:encuentra,encuentran costar:cuesta,cuestan
+pedir:pide,piden,pidio,pidieron romp:roto,rotos abrir:abierto,abierta,abiertos
+escribir:escrito,escrita,escritos jugar:juega,juegan,jugue pagar:pague,pago llegar:llegue
+buscar:busque,busca,buscan hablar:habla,hablan,hablo week:weken brief:brieven bus:bussen zus:zussen
+les:lessen kat:katten wit:witte bed:bedden trap:trappen
+"""
+"""The same of French, Dutch and Spanish, where the form is no word of English or of another one
+of these languages ("pris" is a price in Swedish), by the stem of the infinitive or singular."""
+
 FORMS_OF = {
     stem: forms.split(",")
-    for stem, _, forms in (verb.partition(":") for verb in _IRREGULAR_LISTED.split())
+    for listed in (_IRREGULAR_LISTED, _ABROAD_LISTED)
+    for stem, _, forms in (verb.partition(":") for verb in listed.split())
 }
 """Irregular forms of English verbs and nouns, which no stemmer knows, by the stem of what they are
 forms of. What is a word of its own, too (bit, bound, found, lives, leaves), is left out."""
@@ -221,9 +258,14 @@ STEM_FOR = {other: stem for stem, others in STEMS_ALIKE.items() for other in oth
 """Each of these stems, and the one that stands for it."""
 
 
-_BEFORE_GE_LISTED = "ab an auf aus bei ein mit nach um vor weg zu zuruck"
+_BEFORE_GE_LISTED = "ab an auf aus bei ein mit nach um vor weg zu zuruck aan af mee op uit"
 BEFORE_GE = _BEFORE_GE_LISTED.split()
-"""What a German participle may have before its "ge", which its token lacks."""
+"""What a German or Dutch participle may have before its "ge", which its token lacks."""
+
+
+DOUBLED = "aa", "ee", "oo", "uu"
+"""Vowels that Dutch writes twice in a closed syllable, and once in an open one."""
+_IN_OPEN_SYLLABLE, _LONGEST_CLOSED = {"f": "v", "": "z"}, 4
 
 
 @lru_cache(maxsize=64)  # each hit of a search asks
@@ -241,6 +283,11 @@ def sought(wanted: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
         for prefix in BEFORE_GE
         for word in words
         if word.startswith(prefix)
+    ]
+    needles += [
+        word[:2] + _IN_OPEN_SYLLABLE.get(word[3:], word[3:])  # "koop" is also of "kopen"
+        for word in words
+        if word[1:3] in DOUBLED and len(word) <= _LONGEST_CLOSED
     ]
     for word in wanted:
         needles += FORMS_OF.get(word, ())

@@ -31,14 +31,14 @@ hadn hasn haven isn shouldn wasn weren won wouldn
 # Words of one language that mean something in another, or to a machine (son, sin, die, os, num),
 # are left out: there is no telling which language a query is in.
 _SPANISH = """
-actualmente ahora al alguien algún aquel aquella aquellos aunque aún como cual cuando cuya cuyo cuál
-cuáles cuándo cuánta cuántas cuánto cuántos cómo de debe deben debería debo del desde donde dónde el
-ella ellas ellos en entonces entre eran eres es esa ese eso esta estaba estaban estamos estar este
-esto estoy está fue fueron fui fuimos ha habrá había habían hacia hasta hemos hubo la las le lo los
-mi mismo muy más mí nadie ninguna ningún nos nosotras nosotros nuestra nuestras nuestro nuestros
-para pero podemos podría por porque puede pueden puedes puedo pues que quien quiere quieren quiero
-quién quiénes qué se según ser si sido sobre somos también te tenemos tengo tenía tenían tiene
-tienen todavía un una uno usted ustedes vosotros vuestra vuestro y ya yo
+actualmente adónde ahora al alguien algún aquel aquella aquellos aunque aún como cual cuando cuya
+cuyo cuál cuáles cuándo cuánta cuántas cuánto cuántos cómo de debe deben debería debo del desde
+donde dónde el ella ellas ellos en entonces entre eran eres es esa ese eso esta estaba estaban
+estamos estar este esto estoy está fue fueron fui fuimos ha habrá había habían hacia hasta hemos
+hubo la las le lo los mi mismo muy más mí nadie ninguna ningún nos nosotras nosotros nuestra
+nuestras nuestro nuestros para pero podemos podría por porque puede pueden puedes puedo pues que
+quien quiere quieren quiero quién quiénes qué se según ser si sido sobre somos también te tenemos
+tengo tenía tenían tiene tienen todavía un una uno usted ustedes vosotros vuestra vuestro y ya yo
 """
 _PORTUGUESE = """
 ainda alguém ali ao aonde aos aquela aquele atualmente até com da das de dela delas dele deles deve
@@ -84,8 +84,8 @@ _DUTCH = """
 aan achter bent bij deden deze dit een geen geweest hebben hebt heeft het hij hoe hoeveel hun iemand
 iets ik inmiddels jij jullie konden kunnen kunt maar mijn moest moesten moet moeten momenteel naar
 niemand niet niets nog ons onze ook sinds tegen tegenwoordig tijdens toch tussen uit voor waar
-waarheen waarmee waarom waarop waarvoor wanneer wat welke werd wiens wij wilde worden wordt zal zij
-zijn zonder zou zouden zullen
+waarheen waarmee waarom waarop waarvoor wanneer wat welk welke werd wiens wij wilde worden wordt zal
+zij zijn zonder zou zouden zullen
 """
 _SCANDINAVIAN = """
 att de det där eller ett fra från för hur hva hvad hvem hvilke hvilken hvordan hvornår icke ikke

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 from commonplace.text.languages import (
     BEFORE_GE,
+    DOUBLED,
+    FORMS_OF,
     STEM_FOR,
     STEMS_ALIKE,
     english_levels,
@@ -36,15 +38,14 @@ def latin_stem(word: str, english: Callable[[str], str], *, foreign: bool = True
     German "Preis" is "prei" to that stemmer, and "Preise" is "preis": the s of what is no word of
     English goes, too.
     """
+    whole = word
+    if foreign:
+        word = _root_of_verb(word, english)
     stem = of_english = english(word)
     while (shorter := _without_ending(stem)) != stem:
         stem = english(shorter)
-    may_be_foreign = foreign and stem not in english_levels()
-    if may_be_foreign and (shorter := _foreign_stem(stem)) != stem:
-        known = english_words()
-        is_foreign = known.isdisjoint((word, of_english, stem))
-        while is_foreign and shorter != stem and shorter not in known:
-            stem, shorter = shorter, _foreign_stem(shorter)
+    if foreign and stem not in english_levels():
+        stem = _of_another_language(stem, whole, of_english)
     ends_in_s = stem[-1:] == "s" and word[len(stem) :] in _ENDINGS_BEHIND_S
     if ends_in_s and len(stem) >= _SHORTEST and stem not in english_levels():
         shorter = english(stem)
@@ -68,11 +69,69 @@ def _without_ending(stem: str) -> str:
     return stem
 
 
+_ENDINGS_OF_VERBS = (
+    *("aciones", "acion", "ados", "adas", "ado", "ada", "idos", "idas", "ido", "ida", "amos"),
+    *("emos", "imos", "aron", "ieron", "ando", "iendo", "aban", "aba"),
+    *("issent", "issons", "issait", "aient", "ait", "eront", "era"),
+)
+"""Endings of verbs, and of nouns made of verbs, in Spanish, Portuguese, Italian and French."""
+
+
+def _root_of_verb(word: str, english: Callable[[str], str]) -> str:
+    """``word`` without the ending of a verb of a Romance language: "comprado", "compraron".
+
+    A root of three letters keeps a vowel ("pagado": "paga"), one of four is no word of English
+    ("costado" is no cost). The words of English keep their endings. No infinitives: Swedish nouns
+    and German adjectives end so, too.
+    """
+    if not word.endswith(_ROMANCE):
+        return word
+    if word.endswith("aux"):  # journaux, gâteaux
+        root = word[:-1] if word.endswith("eaux") else f"{word[:-2]}l"
+        least = _SHORTEST
+    else:
+        ending = next(filter(word.endswith, _ENDINGS_OF_VERBS))
+        root, least = word.removesuffix(ending), _LEAST_FOREIGN + (ending == "era")
+        if len(root) == _LEAST_FOREIGN - 1 and ending[0] in "ai":
+            root += ending[0]
+    if len(root) < least or _VOWELS.isdisjoint(root):
+        return word
+    known = english_words()
+    if not known.isdisjoint((word, english(word))):
+        return word
+    return word if len(root) == _LEAST_FOREIGN and root in known else root
+
+
+_ROMANCE = (*_ENDINGS_OF_VERBS, "aux")
+
+
+def _of_another_language(stem: str, word: str, of_english: str) -> str:
+    """``stem`` of ``word`` without endings that English has not, unless these are of English.
+
+    What would then be a word of English stays as it is: "Termin" is no "term".
+    """
+    shorter = _foreign_stem(stem)
+    if stem == shorter == _spelled_alike(stem, word):  # as most: no words of English are loaded
+        return stem
+    known = english_words()
+    if not known.isdisjoint((word, of_english, stem)):
+        return stem
+    while shorter != stem and shorter not in known:
+        stem, shorter = shorter, _foreign_stem(shorter)
+    alike = _spelled_alike(stem, word)
+    return stem if alike in known else alike
+
+
 _FOREIGN_ENDINGS = {"erinn": 3, "erin": 2, "en": 2, "er": 2, "em": 2, "e": 1, "t": 1}
 """Endings of words that are none of English ("Küchen", "Lehrerin"), and how many letters go."""
+_SHORTENED = "ndr", "rdr", "ttr", "ndu", "rdu", "tj", "pj", "kj", "sj", "fj"
+"""Stems that lose their last letter: French "prendre" and "perdu", Dutch "huisje"."""
 _LEAST_FOREIGN = 4
 _BEHIND_GE, _LONGEST_BEHIND_GE = 3, 7
 _VOWELS = frozenset("aeiouy")
+_BEFORE_D = "ge", "be", "ver", "ont", "her", "op", "af", "aan", "uit", "mee"
+"""What a Dutch participle begins with that ends in a d."""
+_LONG_VOWELS = frozenset((*DOUBLED, "ij", "ui", "oe", "eu", "ie"))
 
 
 def _foreign_stem(stem: str) -> str:
@@ -80,9 +139,9 @@ def _foreign_stem(stem: str) -> str:
 
     "gekauft" and "abgeholt" are of "kaufen" and "abholen".
     """
-    if stem in STEMS_ALIKE or stem in STEM_FOR:
+    if _is_listed(stem):
         return stem
-    least = _LEAST_FOREIGN + 2 * stem.startswith("ge")  # of "gemietet" stays "gemiet"
+    least = _LEAST_FOREIGN + 2 * (stem.startswith("ge") and stem[2:3] != "e")  # "gemiet" stays
     for ending, letters in _FOREIGN_ENDINGS.items():
         shorter = stem[:-letters] if stem.endswith(ending) else ""
         if ending == "er" and shorter[-1:] == shorter[-2:-1]:
@@ -91,17 +150,65 @@ def _foreign_stem(stem: str) -> str:
             continue
         if len(shorter) >= least and not _VOWELS.isdisjoint(shorter):
             return shorter
+    if len(stem) > _LEAST_FOREIGN and (stem.endswith(_SHORTENED) or _ends_in_d_of_verb(stem)):
+        return stem[:-1]
     before, ge, behind = stem.partition("ge")
     least = _BEHIND_GE if before else _LEAST_FOREIGN
     is_participle = ge and before in ("", *BEFORE_GE) and least <= len(behind) <= _LONGEST_BEHIND_GE
     return before + behind if is_participle and behind[0] != "t" else stem
 
 
+def _is_listed(stem: str) -> bool:
+    return stem in STEMS_ALIKE or stem in STEM_FOR or stem in FORMS_OF
+
+
+def _ends_in_d_of_verb(stem: str) -> bool:
+    """Whether it ends in the d of a Dutch verb: "betaald", "huurde"."""
+    if not stem.endswith("d") or stem.startswith("get"):  # of an identifier
+        return False
+    is_participle = stem.startswith(_BEFORE_D) and len(stem) > _LEAST_FOREIGN + 2
+    return stem[-4:-2] in _LONG_VOWELS or (is_participle and stem[-2] not in _VOWELS)
+
+
+def _spelled_alike(stem: str, word: str) -> str:
+    """One spelling of the stem of ``word`` where Dutch has two.
+
+    A long vowel is written once in an open syllable ("betaalt", "betalen"; "koopt", "kopen"),
+    and v and z are f and s at an end ("geeft", "geven").
+    """
+    if _is_listed(stem):
+        return stem
+    if (
+        stem in (word, word[:-1])
+        and len(stem) == _SHORTEST
+        and stem.endswith("en")
+        and _is_open(stem)
+    ):
+        return f"{stem[:2]}{stem[1]}{_AT_AN_END.get(stem[2], stem[2])}"
+    before, last = stem[:-1], stem[-1:]
+    if last == "v" and len(stem) >= _LEAST_FOREIGN:
+        return f"{before}f"
+    if last == "z" and len(stem) >= _LEAST_FOREIGN and before[-1] in _VOWELS_AND_J:
+        return before  # as the English stemmer takes the s of "huis"
+    if len(stem) >= _SHORTEST and stem[-3:-1] in DOUBLED and last not in _VOWELS:
+        return stem[:-2] + last
+    return stem
+
+
+_AT_AN_END = {"v": "f", "z": ""}
+_VOWELS_AND_J = frozenset("aeiouj")
+
+
+def _is_open(stem: str) -> bool:
+    """Whether its first syllable is a consonant and a vowel that Dutch may write twice."""
+    return stem[1] in "aeou" and _VOWELS.isdisjoint((stem[0], stem[2]))
+
+
 def _is_no_ending(stem: str) -> bool:
     """Whether its last t belongs to a word: to those of English ("dataset"), "SQLite", a name."""
     if stem.endswith("set"):
         return stem[:-3] in english_words() or stem == "unset"
-    return stem.endswith(("it", "tt"))
+    return stem.endswith(("it", "tt", "aat", "eet", "oot", "uut", "ment"))
 
 
 _LEAST_COMPOUND, _BACKWARDS = 7, "0"

@@ -56,7 +56,7 @@ def test_days_that_notes_quote_are_searched_for_as_well() -> None:
 
 
 def test_words_seen_from_today_are_not_searched_for_beside_others() -> None:
-    assert _read("login loop yesterday") == ({"login", "loop", "loginloop"}, False, ("login loop",))
+    assert _read("login loop yesterday") == ({"login", "loop", "loginlop"}, False, ("login loop",))
     terms, listed, _ = _read("what did I do last week with `last_week`")
     assert {"last", "week"} <= terms
     assert not listed

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def test_it_is_found_by_its_name_and_never_chosen_without() -> None:
     registration = PluginHost().backend("lancedb").registration
     assert registration.priority is None
-    others = {"counts", "term_counts", "lookup", "days"}
+    others = {"counts", "term_counts", "lookup", "days", "vocabulary"}
     assert registration.capabilities == {"keyword", "phrases", "vectors", "persistent", *others}
 
 

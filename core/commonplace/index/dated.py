@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from datetime import date, timedelta
 from functools import cache, lru_cache, partial
+from math import fsum
 from typing import TYPE_CHECKING, cast
 
 from commonplace.errors import DeadlineExceededError
@@ -153,8 +154,8 @@ def _words_in(tokens: Collection[str]) -> float:
         return len(tokens)
     from commonplace.text.unspaced import script_weights
 
-    weights = script_weights(list(tokens))
-    return sum(_OF_A_WORD * weights[token] if has_unspaced(token) else 1 for token in tokens)
+    weights = script_weights(sorted(tokens))
+    return fsum(_OF_A_WORD * weights[token] if has_unspaced(token) else 1 for token in tokens)
 
 
 def nearness(days: Sequence[Days], day: str) -> float:

@@ -143,7 +143,10 @@ def test_what_is_embedded_stays_and_words_answer_until_it_is_fixed(
 ) -> None:
     def opened() -> Memory:
         # As another process would: proxies and authorities are read once.
-        return world.open(remote={"baseUrl": f"{between.url}/v1", "apiKey": KEY})
+        return world.open(
+            remote={"baseUrl": f"{between.url}/v1", "apiKey": KEY},
+            query={"embeddingSeconds": 60},  # for all attempts, on a busy machine, too
+        )
 
     with opened() as memory:
         memory.sync()

@@ -19,6 +19,7 @@ from commonplace.text.languages import (
     english_levels,
     english_words,
 )
+from commonplace.text.questions import STOP_WORDS
 from commonplace.text.tokens import has_unspaced
 
 if TYPE_CHECKING:
@@ -99,10 +100,27 @@ def _root_of_verb(word: str, english: Callable[[str], str]) -> str:
     known = english_words()
     if not known.isdisjoint((word, english(word))):
         return word
-    return word if len(root) == _LEAST_FOREIGN and root in known else root
+    if len(root) == _LEAST_FOREIGN and root in known:
+        return word
+    return word if word in _NO_VERBS or _says_little(english(root), word) else root
 
 
 _ROMANCE = (*_ENDINGS_OF_VERBS, "aux")
+_NO_VERBS_LISTED = """
+fernando orlando barbados kommando
+baard boord haard maand paard verkeerd zwaard
+"""
+_NO_VERBS = frozenset(_NO_VERBS_LISTED.split())
+"""Names and nouns that end as a verb does, and are none of the shorter word: horse and pair."""
+
+
+def _says_little(stem: str, word: str) -> bool:
+    """Whether ``stem`` is that of a word most notes have, which ``word`` is not.
+
+    "entrada" is no "entre", "estado" no "esta", "tienda" no "tiene".
+    """
+    alike = (stem, f"{stem}e", f"{stem}s")
+    return not STOP_WORDS.isdisjoint(alike) and word not in STOP_WORDS
 
 
 def _of_another_language(stem: str, word: str, of_english: str) -> str:
@@ -119,7 +137,7 @@ def _of_another_language(stem: str, word: str, of_english: str) -> str:
     while shorter != stem and shorter not in known:
         stem, shorter = shorter, _foreign_stem(shorter)
     alike = _spelled_alike(stem, word)
-    return stem if alike in known else alike
+    return stem if alike in known or (alike != stem and _says_little(alike, word)) else alike
 
 
 _FOREIGN_ENDINGS = {"erinn": 3, "erin": 2, "en": 2, "er": 2, "em": 2, "e": 1, "t": 1}
@@ -151,7 +169,7 @@ def _foreign_stem(stem: str) -> str:
         if len(shorter) >= least and not _VOWELS.isdisjoint(shorter):
             return shorter
     if len(stem) > _LEAST_FOREIGN and (stem.endswith(_SHORTENED) or _ends_in_d_of_verb(stem)):
-        return stem[:-1]
+        return stem if _says_little(stem[:-1], stem) else stem[:-1]
     before, ge, behind = stem.partition("ge")
     least = _BEHIND_GE if before else _LEAST_FOREIGN
     is_participle = ge and before in ("", *BEFORE_GE) and least <= len(behind) <= _LONGEST_BEHIND_GE
@@ -163,11 +181,22 @@ def _is_listed(stem: str) -> bool:
 
 
 def _ends_in_d_of_verb(stem: str) -> bool:
-    """Whether it ends in the d of a Dutch verb: "betaald", "huurde"."""
-    if not stem.endswith("d") or stem.startswith("get"):  # of an identifier
+    """Whether it ends in the d of a Dutch verb: "betaald", "huurde".
+
+    That of "verwenden", "melden" and "gründen", which are German, is not one that goes.
+    """
+    if not stem.endswith("d") or stem.startswith("get") or stem in _NO_VERBS:  # of an identifier
         return False
-    is_participle = stem.startswith(_BEFORE_D) and len(stem) > _LEAST_FOREIGN + 2
-    return stem[-4:-2] in _LONG_VOWELS or (is_participle and stem[-2] not in _VOWELS)
+    if stem[-4:-2] in _LONG_VOWELS:
+        return True
+    prefix = next(filter(stem.startswith, _BEFORE_D), "")
+    if not prefix or len(stem) <= _LEAST_FOREIGN + 2 or stem[-2] in _VOWELS:
+        return False
+    if stem[-2] == "l":
+        return stem[-3] == "e" and not stem.endswith("meld")
+    if stem[-2] in "nr":
+        return stem[-3] == "e" and not _VOWELS.isdisjoint(stem[len(prefix) : -3])
+    return True
 
 
 def _spelled_alike(stem: str, word: str) -> str:
@@ -188,7 +217,7 @@ def _spelled_alike(stem: str, word: str) -> str:
     before, last = stem[:-1], stem[-1:]
     if last == "v" and len(stem) >= _LEAST_FOREIGN:
         return f"{before}f"
-    if last == "z" and len(stem) >= _LEAST_FOREIGN and before[-1] in _VOWELS_AND_J:
+    if last == "z" and len(stem) >= _LEAST_FOREIGN and _is_s(stem, word):
         return before  # as the English stemmer takes the s of "huis"
     if len(stem) >= _SHORTEST and stem[-3:-1] in DOUBLED and last not in _VOWELS:
         return stem[:-2] + last
@@ -196,7 +225,19 @@ def _spelled_alike(stem: str, word: str) -> str:
 
 
 _AT_AN_END = {"v": "f", "z": ""}
-_VOWELS_AND_J = frozenset("aeiouj")
+_BEFORE_Z = "ij", "ei", "ie", "eu"
+
+
+def _is_s(stem: str, word: str) -> bool:
+    """Whether Dutch writes an s for the z of ``stem`` where nothing stands behind it.
+
+    Not in a name ("Díaz" is no "día"), nor in "Notiz" and "cabeza".
+    """
+    vowels, in_open_syllable = stem[-3:-1], word[len(stem) : len(stem) + 1] == "e"
+    if vowels in _BEFORE_Z:
+        return True
+    is_long = vowels == "ui" or (vowels[1] in "aeou" and vowels not in DOUBLED)
+    return in_open_syllable and is_long
 
 
 def _is_open(stem: str) -> bool:

@@ -73,7 +73,7 @@ def _without_ending(stem: str) -> str:
 _ENDINGS_OF_VERBS = (
     *("aciones", "acion", "ados", "adas", "ado", "ada", "idos", "idas", "ido", "ida", "amos"),
     *("emos", "imos", "aron", "ieron", "ando", "iendo", "aban", "aba"),
-    *("issent", "issons", "issait", "aient", "ait", "eront", "era"),
+    *("issent", "issons", "issait", "aient", "ait", "eront"),
 )
 """Endings of verbs, and of nouns made of verbs, in Spanish, Portuguese, Italian and French."""
 
@@ -83,7 +83,7 @@ def _root_of_verb(word: str, english: Callable[[str], str]) -> str:
 
     A root of three letters keeps a vowel ("pagado": "paga"), one of four is no word of English
     ("costado" is no cost). The words of English keep their endings. No infinitives: Swedish nouns
-    and German adjectives end so, too.
+    and German adjectives end so, too; nor "trouvera", as does "escalera" beside "escaleras".
     """
     if not word.endswith(_ROMANCE):
         return word
@@ -92,13 +92,14 @@ def _root_of_verb(word: str, english: Callable[[str], str]) -> str:
         least = _SHORTEST
     else:
         ending = next(filter(word.endswith, _ENDINGS_OF_VERBS))
-        root, least = word.removesuffix(ending), _LEAST_FOREIGN + (ending == "era")
+        root, least = word.removesuffix(ending), _LEAST_FOREIGN
         if len(root) == _LEAST_FOREIGN - 1 and ending[0] in "ai":
             root += ending[0]
     if len(root) < least or _VOWELS.isdisjoint(root):
         return word
     known = english_words()
-    if not known.isdisjoint((word, english(word))):
+    # Italian "rapido" and "rapidi" are of the English word, too.
+    if not known.isdisjoint((word, english(word), word.removesuffix("s")[:-1])):
         return word
     if len(root) == _LEAST_FOREIGN and root in known:
         return word
@@ -108,7 +109,9 @@ def _root_of_verb(word: str, english: Callable[[str], str]) -> str:
 _ROMANCE = (*_ENDINGS_OF_VERBS, "aux")
 _NO_VERBS_LISTED = """
 fernando orlando barbados kommando
-baard boord haard maand paard verkeerd zwaard
+ultimos proximos maximos minimos intimos optimos legitimos anonimos strada
+parfait souhait retrait extrait forfait bienfait attrait
+baard boord haard maand paard verkeerd zwaard joven reken teken wapen
 """
 _NO_VERBS = frozenset(_NO_VERBS_LISTED.split())
 """Names and nouns that end as a verb does, and are none of the shorter word: horse and pair."""
@@ -208,9 +211,10 @@ def _spelled_alike(stem: str, word: str) -> str:
     if _is_listed(stem):
         return stem
     if (
-        stem in (word, word[:-1])
+        word in (stem, f"{stem}s")  # Spanish "cadena" has "caden", as "cadenas"
         and len(stem) == _SHORTEST
         and stem.endswith("en")
+        and stem not in _NO_VERBS
         and _is_open(stem)
     ):
         return f"{stem[:2]}{stem[1]}{_AT_AN_END.get(stem[2], stem[2])}"
@@ -233,7 +237,7 @@ def _is_s(stem: str, word: str) -> bool:
 
     Not in a name ("Díaz" is no "día"), nor in "Notiz" and "cabeza".
     """
-    vowels, in_open_syllable = stem[-3:-1], word[len(stem) : len(stem) + 1] == "e"
+    vowels, in_open_syllable = stem[-3:-1], word[len(stem) :].startswith(("e", "ing"))
     if vowels in _BEFORE_Z:
         return True
     is_long = vowels == "ui" or (vowels[1] in "aeou" and vowels not in DOUBLED)
@@ -242,7 +246,8 @@ def _is_s(stem: str, word: str) -> bool:
 
 def _is_open(stem: str) -> bool:
     """Whether its first syllable is a consonant and a vowel that Dutch may write twice."""
-    return stem[1] in "aeou" and _VOWELS.isdisjoint((stem[0], stem[2]))
+    vowel, behind = stem[1], stem[2]  # "Hafen" and "Hasen" are German
+    return vowel in "aeou" and behind not in "fs" and _VOWELS.isdisjoint((stem[0], behind))
 
 
 def _is_no_ending(stem: str) -> bool:

@@ -11,6 +11,7 @@ from attrs import Factory, define, frozen
 from commonplace.index.planning import TICK_NS, is_same_file, size_of
 from commonplace.model.chunks import AppendDocument, DeleteDocument, PutDocument
 from commonplace.model.reports import Progress, SyncReport
+from commonplace.resilience.deadline import Deadline
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,13 +22,13 @@ if TYPE_CHECKING:
     from commonplace.model.documents import Build
     from commonplace.model.reports import ProgressCallback
     from commonplace.protocols.parts import Store
-    from commonplace.resilience.deadline import Deadline
 
 
 _BATCH_CHUNKS = 500
 _BATCH_DOCUMENTS = 200
 _MANY = 100  # so many new documents are the rest of a first index, whose progress is shown
 _MOST_TRIED, _MOST_TRIED_BYTES = 1_000, 1 << 23  # some 50 ms: a search waits for it
+_MOST_SECONDS = 0.2  # where reading is slow; counted apart from the scan, which may take as long
 
 
 @frozen
@@ -120,11 +121,12 @@ class Indexer:
         many = plan.quick(at_most, largest) is None
         lost: dict[int, tuple[Pair, str]] = {}
         tried = weight = found = 0
+        deadline = Deadline.after(_MOST_SECONDS)
         for pair in plan.read:
             if id(pair) not in large and (not many or found > at_most or is_same_file(*pair)):
                 continue
             tried, weight = tried + 1, weight + size_of(pair[0].stamp)
-            if tried > _MOST_TRIED or weight > _MOST_TRIED_BYTES:
+            if tried > _MOST_TRIED or weight > _MOST_TRIED_BYTES or deadline.expired:
                 break
             if reason := self._processor.failure(pair[0]):
                 lost[id(pair)] = pair, reason

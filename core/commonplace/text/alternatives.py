@@ -277,4 +277,14 @@ offence offense
 cheque check
 analyse analyze
 analysed analyzed
+analysing analyzing
+favour favor
+endeavour endeavor
+tumour tumor
+analogue analog
+metre meter
+paralysed paralyzed
+utilise utilize
+utilised utilized
+fuelled fueled
 """

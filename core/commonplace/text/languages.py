@@ -191,36 +191,38 @@ woman:women write:wrote,written
 """
 _ABROAD_LISTED = """
 prend:prise,prises,prenons,prenez,prennent,prenait
-apprend:appris,apprise,apprenons,apprennent,apprenait comprend:comprenons,comprennent
+apprend:appris,apprise,apprises,apprenons,apprennent,apprenait comprend:comprenons,comprennent
 reprend:repris,reprise,reprennent ouvrir:ouvert,ouverte,ouverts,ouvertes
 offrir:offert,offerte,offerts,offertes couvrir:couvert,couverte,couverts
-decouvrir:decouvert,decouverte,decouverts recevoir:recu,recue,recus,recues,recoit,recois,recoivent
-venir:vient,viens,viennent,viendra,vinieron revenir:revient,reviennent,reviendra
-tenir:tenu,tenue,tient,tiennent,tiendra ecrir:ecrit,ecrite,ecrits,ecrites
-construir:construit,construite,construits peind:peint,peinte,peints,peignent,peignait
-joind:joignent eteind:eteint,eteinte courir:couru,courus,courue,courra
-dormir:dorment,duerme,duermen,durmio,durmieron mourir:meurt,meurent boir:boit,boivent,buvait
-vivr:vecu,vecue payer:paie,paient,payee,payons,payait louer:louons,louent,louait
-envoy:envoie,envoient,enverra nettoy:nettoie,nettoient connaitr:connu,connue,connus,connaissait
-vouloir:voulu,voudra,voudrait remett:remis,remise asseoir:assis,assise
-nouveau:nouvelle,nouvelles,nouvel vieux:vieille,vieilles koop:kocht,kochten,gekocht
-verkop:verkocht,verkochten breng:bracht,brachten,gebracht zoek:zocht,zochten,gezocht
-denk:dacht,dachten,gedacht,dachte geef:gaf,gaven,gegeven neem:nam,namen meen:meegenomen
-koom:kwam,kwamen,gekomen,komt aankom:aangekomen lezen:gelezen schrijf:schreef,schreven,geschreven
-vind:vond,vonden,gevonden beginn:begon,begonnen kie:koos,kozen,gekozen verlie:verloor,verloren
-eten:gegeten,eet krijg:kreeg,kregen,gekregen vrag:vroeg,vroegen dragen:droeg,droegen,gedragen
-rijd:gereden snijd:sneed,gesneden blijf:bleef,bleven,gebleven helpen:hielp,hielpen,geholpen
-slapen:sliep,sliepen lopen:liep,liepen roep:riep,riepen vertrekk:vertrok,vertrokken brek:gebroken
-sprek:sprak,spraken,gesproken afsprek:afgesproken zwemm:zwom,zwommen,gezwommen winn:gewonnen
-bellen:belde,belden,gebeld stad:steden dag:dagen kind:kinderen ei:eieren
-hacer:hizo,hicieron,hice,hecho,hecha,haciendo poner:puso,pusieron,puse,puesto,puesta
-tener:tuvo,tuvieron,tuve traer:trajo,trajeron,traje,traido quer:quiso,quisieron,quiere,quieren
-decir:dijo,dijeron,dije,dicho volf:vuelve,vuelven perd:pierde,pierden cerrar:cierra,cierran
-empezar:empieza,empiezan,empece encontrar:encuentra,encuentran costar:cuesta,cuestan
-pedir:pide,piden,pidio,pidieron romp:roto,rotos abrir:abierto,abierta,abiertos
-escribir:escrito,escrita,escritos jugar:juega,juegan,jugue pagar:pague,pago llegar:llegue
-buscar:busque,busca,buscan hablar:habla,hablan,hablo week:weken brief:brieven bus:bussen zus:zussen
-les:lessen kat:katten wit:witte bed:bedden trap:trappen
+decouvrir:decouvert,decouverte,decouverts,decouvertes
+recevoir:recu,recue,recus,recues,recoit,recois,recoivent venir:vient,viens,viennent,viendra,vinieron
+revenir:revient,reviennent,reviendra tenir:tenu,tenue,tient,tiennent,tiendra
+ecrir:ecrit,ecrite,ecrits,ecrites construir:construit,construite,construits
+peind:peint,peinte,peints,peignent,peignait joind:joignent eteind:eteint,eteinte
+courir:couru,courus,courue,courra dormir:dorment,duerme,duermen,durmio,durmieron
+mourir:meurt,meurent boir:boit,boivent,buvait vivr:vecu,vecue payer:paie,paient,payee,payons,payait
+louer:louons,louent,louait envoy:envoie,envoient,enverra nettoy:nettoie,nettoient
+connaitr:connu,connue,connus,connues,connaissait vouloir:voulu,voulue,voulus,voudra,voudrait
+remett:remis,remise asseoir:assis,assise nouveau:nouvelle,nouvelles,nouvel vieux:vieille,vieilles
+koop:kocht,kochten,gekocht verkop:verkocht,verkochten breng:bracht,brachten,gebracht
+zoek:zocht,zochten,gezocht denk:dacht,dachten,gedacht,dachte geef:gaf,gaven,gegeven neem:nam,namen
+meen:meegenomen koom:kwam,kwamen,gekomen,komt aankom:aangekomen lezen:gelezen
+schrijf:schreef,schreven,geschreven vind:vond,vonden,gevonden beginn:begon,begonnen
+kie:koos,kozen,gekozen verlie:verloor,verloren eten:gegeten,eet krijg:kreeg,kregen,gekregen
+vrag:vroeg,vroegen dragen:droeg,droegen,gedragen rijd:gereden snijd:sneed,gesneden
+blijf:bleef,bleven,gebleven helpen:hielp,hielpen,geholpen slapen:sliep,sliepen lopen:liep,liepen
+roep:riep,riepen vertrekk:vertrok,vertrokken brek:gebroken sprek:sprak,spraken,gesproken
+afsprek:afgesproken zwemm:zwom,zwommen,gezwommen winn:gewonnen bellen:belde,belden,gebeld
+stad:steden dag:dagen kind:kinderen ei:eieren
+hacer:hizo,hicieron,hice,hecho,hecha,hechos,hechas,haciendo
+poner:puso,pusieron,puse,puesto,puesta,puestos,puestas tener:tuvo,tuvieron,tuve
+traer:trajo,trajeron,traje,traido quer:quiso,quisieron,quiere,quieren decir:dijo,dijeron,dije,dicho
+volf:vuelve,vuelven perd:pierde,pierden cerrar:cierra,cierran empezar:empieza,empiezan,empece
+encontrar:encuentra,encuentran,encuentro,encuentros costar:cuesta,cuestan
+pedir:pide,piden,pidio,pidieron romp:roto,rotos abrir:abierto,abierta,abiertos,abiertas
+escribir:escrito,escrita,escritos,escritas jugar:juega,juegan,jugue pagar:pague,pago,pagos
+llegar:llegue buscar:busque,busca,buscan hablar:habla,hablan,hablo week:weken brief:brieven
+bus:bussen zus:zussen les:lessen kat:katten wit:witte bed:bedden trap:trappen
 """
 """The same of French, Dutch and Spanish, where the form is no word of English or of another one
 of these languages ("pris" is a price in Swedish), by the stem of the infinitive or singular."""

@@ -19,6 +19,7 @@ from commonplace.text.languages import (
     english_levels,
     english_words,
 )
+from commonplace.text.questions import STOP_WORDS
 from commonplace.text.tokens import has_unspaced
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def _without_ending(stem: str) -> str:
 _ENDINGS_OF_VERBS = (
     *("aciones", "acion", "ados", "adas", "ado", "ada", "idos", "idas", "ido", "ida", "amos"),
     *("emos", "imos", "aron", "ieron", "ando", "iendo", "aban", "aba"),
-    *("issent", "issons", "issait", "aient", "ait", "eront", "era"),
+    *("issent", "issons", "issait", "aient", "ait", "eront"),
 )
 """Endings of verbs, and of nouns made of verbs, in Spanish, Portuguese, Italian and French."""
 
@@ -82,7 +83,7 @@ def _root_of_verb(word: str, english: Callable[[str], str]) -> str:
 
     A root of three letters keeps a vowel ("pagado": "paga"), one of four is no word of English
     ("costado" is no cost). The words of English keep their endings. No infinitives: Swedish nouns
-    and German adjectives end so, too.
+    and German adjectives end so, too; nor "trouvera", as does "escalera" beside "escaleras".
     """
     if not word.endswith(_ROMANCE):
         return word
@@ -91,18 +92,38 @@ def _root_of_verb(word: str, english: Callable[[str], str]) -> str:
         least = _SHORTEST
     else:
         ending = next(filter(word.endswith, _ENDINGS_OF_VERBS))
-        root, least = word.removesuffix(ending), _LEAST_FOREIGN + (ending == "era")
+        root, least = word.removesuffix(ending), _LEAST_FOREIGN
         if len(root) == _LEAST_FOREIGN - 1 and ending[0] in "ai":
             root += ending[0]
     if len(root) < least or _VOWELS.isdisjoint(root):
         return word
     known = english_words()
-    if not known.isdisjoint((word, english(word))):
+    # Italian "rapido" and "rapidi" are of the English word, too.
+    if not known.isdisjoint((word, english(word), word.removesuffix("s")[:-1])):
         return word
-    return word if len(root) == _LEAST_FOREIGN and root in known else root
+    if len(root) == _LEAST_FOREIGN and root in known:
+        return word
+    return word if word in _NO_VERBS or _says_little(english(root), word) else root
 
 
 _ROMANCE = (*_ENDINGS_OF_VERBS, "aux")
+_NO_VERBS_LISTED = """
+fernando orlando barbados kommando
+ultimos proximos maximos minimos intimos optimos legitimos anonimos strada
+parfait souhait retrait extrait forfait bienfait attrait
+baard boord haard maand paard verkeerd zwaard joven reken teken wapen
+"""
+_NO_VERBS = frozenset(_NO_VERBS_LISTED.split())
+"""Names and nouns that end as a verb does, and are none of the shorter word: horse and pair."""
+
+
+def _says_little(stem: str, word: str) -> bool:
+    """Whether ``stem`` is that of a word most notes have, which ``word`` is not.
+
+    "entrada" is no "entre", "estado" no "esta", "tienda" no "tiene".
+    """
+    alike = (stem, f"{stem}e", f"{stem}s")
+    return not STOP_WORDS.isdisjoint(alike) and word not in STOP_WORDS
 
 
 def _of_another_language(stem: str, word: str, of_english: str) -> str:
@@ -119,7 +140,7 @@ def _of_another_language(stem: str, word: str, of_english: str) -> str:
     while shorter != stem and shorter not in known:
         stem, shorter = shorter, _foreign_stem(shorter)
     alike = _spelled_alike(stem, word)
-    return stem if alike in known else alike
+    return stem if alike in known or (alike != stem and _says_little(alike, word)) else alike
 
 
 _FOREIGN_ENDINGS = {"erinn": 3, "erin": 2, "en": 2, "er": 2, "em": 2, "e": 1, "t": 1}
@@ -151,7 +172,7 @@ def _foreign_stem(stem: str) -> str:
         if len(shorter) >= least and not _VOWELS.isdisjoint(shorter):
             return shorter
     if len(stem) > _LEAST_FOREIGN and (stem.endswith(_SHORTENED) or _ends_in_d_of_verb(stem)):
-        return stem[:-1]
+        return stem if _says_little(stem[:-1], stem) else stem[:-1]
     before, ge, behind = stem.partition("ge")
     least = _BEHIND_GE if before else _LEAST_FOREIGN
     is_participle = ge and before in ("", *BEFORE_GE) and least <= len(behind) <= _LONGEST_BEHIND_GE
@@ -163,11 +184,22 @@ def _is_listed(stem: str) -> bool:
 
 
 def _ends_in_d_of_verb(stem: str) -> bool:
-    """Whether it ends in the d of a Dutch verb: "betaald", "huurde"."""
-    if not stem.endswith("d") or stem.startswith("get"):  # of an identifier
+    """Whether it ends in the d of a Dutch verb: "betaald", "huurde".
+
+    That of "verwenden", "melden" and "gründen", which are German, is not one that goes.
+    """
+    if not stem.endswith("d") or stem.startswith("get") or stem in _NO_VERBS:  # of an identifier
         return False
-    is_participle = stem.startswith(_BEFORE_D) and len(stem) > _LEAST_FOREIGN + 2
-    return stem[-4:-2] in _LONG_VOWELS or (is_participle and stem[-2] not in _VOWELS)
+    if stem[-4:-2] in _LONG_VOWELS:
+        return True
+    prefix = next(filter(stem.startswith, _BEFORE_D), "")
+    if not prefix or len(stem) <= _LEAST_FOREIGN + 2 or stem[-2] in _VOWELS:
+        return False
+    if stem[-2] == "l":
+        return stem[-3] == "e" and not stem.endswith("meld")
+    if stem[-2] in "nr":
+        return stem[-3] == "e" and not _VOWELS.isdisjoint(stem[len(prefix) : -3])
+    return True
 
 
 def _spelled_alike(stem: str, word: str) -> str:
@@ -179,16 +211,17 @@ def _spelled_alike(stem: str, word: str) -> str:
     if _is_listed(stem):
         return stem
     if (
-        stem in (word, word[:-1])
+        word in (stem, f"{stem}s")  # Spanish "cadena" has "caden", as "cadenas"
         and len(stem) == _SHORTEST
         and stem.endswith("en")
+        and stem not in _NO_VERBS
         and _is_open(stem)
     ):
         return f"{stem[:2]}{stem[1]}{_AT_AN_END.get(stem[2], stem[2])}"
     before, last = stem[:-1], stem[-1:]
     if last == "v" and len(stem) >= _LEAST_FOREIGN:
         return f"{before}f"
-    if last == "z" and len(stem) >= _LEAST_FOREIGN and before[-1] in _VOWELS_AND_J:
+    if last == "z" and len(stem) >= _LEAST_FOREIGN and _is_s(stem, word):
         return before  # as the English stemmer takes the s of "huis"
     if len(stem) >= _SHORTEST and stem[-3:-1] in DOUBLED and last not in _VOWELS:
         return stem[:-2] + last
@@ -196,12 +229,25 @@ def _spelled_alike(stem: str, word: str) -> str:
 
 
 _AT_AN_END = {"v": "f", "z": ""}
-_VOWELS_AND_J = frozenset("aeiouj")
+_BEFORE_Z = "ij", "ei", "ie", "eu"
+
+
+def _is_s(stem: str, word: str) -> bool:
+    """Whether Dutch writes an s for the z of ``stem`` where nothing stands behind it.
+
+    Not in a name ("Díaz" is no "día"), nor in "Notiz" and "cabeza".
+    """
+    vowels, in_open_syllable = stem[-3:-1], word[len(stem) :].startswith(("e", "ing"))
+    if vowels in _BEFORE_Z:
+        return True
+    is_long = vowels == "ui" or (vowels[1] in "aeou" and vowels not in DOUBLED)
+    return in_open_syllable and is_long
 
 
 def _is_open(stem: str) -> bool:
     """Whether its first syllable is a consonant and a vowel that Dutch may write twice."""
-    return stem[1] in "aeou" and _VOWELS.isdisjoint((stem[0], stem[2]))
+    vowel, behind = stem[1], stem[2]  # "Hafen" and "Hasen" are German
+    return vowel in "aeou" and behind not in "fs" and _VOWELS.isdisjoint((stem[0], behind))
 
 
 def _is_no_ending(stem: str) -> bool:

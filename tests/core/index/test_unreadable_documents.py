@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import errno
 import hashlib
+from types import SimpleNamespace
 
 import pytest
 
+from commonplace.index import indexing
 from commonplace.index.indexing import _MOST_TRIED
 from commonplace.index.manager import IndexedMemoryManager
 from commonplace.index.syncing import INLINE_DOCUMENTS, QUICK_BYTES, Freshness, freshen
@@ -75,7 +77,8 @@ class House:
 
 
 @pytest.fixture
-def house() -> House:
+def house(monkeypatch: pytest.MonkeyPatch) -> House:
+    monkeypatch.setattr(indexing, "_MOST_SECONDS", float("inf"))  # also on a busy machine
     house = House()
     house.notes.write("a.md", "ant")
     return house
@@ -158,3 +161,25 @@ def test_what_cannot_be_read_takes_no_changed_note_its_turn(house: House) -> Non
         at_most=INLINE_DOCUMENTS, embed=False, deadline=Deadline.after(0)
     )
     assert (report.updated, report.remaining, len(report.unreadable)) == (1, 0, 3)
+
+
+def test_no_search_goes_on_where_reading_is_slow(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house.manager.maintain(deadline=NEVER)
+    for number in range(2 * MANY):
+        house.notes.write(f"b{number}.md", "", broken=True)
+    house.notes.read_paths.clear()
+    now, read = [0.0], house.notes.read
+
+    def slowly(ref: DocumentRef) -> Document:
+        now[0] += 1
+        return read(ref)
+
+    deadline = SimpleNamespace(after=lambda seconds: Deadline.after(seconds, lambda: now[0]))
+    monkeypatch.setattr(indexing, "Deadline", deadline)
+    monkeypatch.setattr(indexing, "_MOST_SECONDS", 5)
+    monkeypatch.setattr(house.notes, "read", slowly)
+    _, fresh = house.search("ant")
+    assert len(house.notes.read_paths) == 5
+    assert fresh.stale == 2 * MANY - 5

@@ -23,6 +23,9 @@ def _token(word: str) -> str:
         ("pills", "medicine"),
         ("invoices", "bill"),
         ("analyzed", "analysed"),
+        ("tumour", "tumor"),
+        ("favour", "favor"),
+        ("utilized", "utilised"),
     ],
 )
 def test_a_word_has_synonyms_and_spellings_that_stem_apart(word: str, other: str) -> None:

@@ -159,8 +159,6 @@ each `path:` and `tag:` that no note has.
 - Neighbouring pieces of one passage, up to 1,000 characters together, are shown as one with the
   lines of both and the score of the better one, which stands in the snippet whole (`query.join`).
 - `weak match` marks what scores less than 0.4 times the best.
-- A query of a single word finds what has that word before what has another form of it: for "Mark"
-  a note with "marks" or "marked" keeps half its score, where another one has "Mark".
 - Short forms and spellings that mean the same are one word: "k8s" and "kubernetes", "config" and
   "configuration", "colour" and "color".
 - Words that no note has are named, with what was searched for instead: in English a synonym

@@ -119,6 +119,14 @@ class EmbeddingCache:
             lambda connection: int(connection.execute("SELECT count(*) FROM embedding").get), 0
         )
 
+    def state(self) -> tuple[int, int]:
+        """:meth:`count`, and when one was last used, in milliseconds: others when any were put.
+
+        The number alone stays the same in a cache that is full.
+        """
+        sql = "SELECT count(*), ifnull(max(used_at), 0) FROM embedding"
+        return self._guarded(lambda connection: connection.execute(sql).get, (0, 0))
+
     def faults(self) -> tuple[str, ...]:
         """What SQLite's own check finds wrong with its file; reads all of it.
 

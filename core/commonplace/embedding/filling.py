@@ -189,15 +189,15 @@ class _Filling:
 
     def from_cache(self) -> int:
         """Store the missing vectors that the cache has; how many."""
-        asked, size = self._service.asked_cache, self._cache.count() if self._cache else 0
-        if not size or asked.get(self._length.space) == size:
+        asked, state = self._service.asked_cache, self._cache.state() if self._cache else (0, 0)
+        if not state[0] or asked.get(self._length.space) == state:
             return 0
         for group in _groups(missing := self._missing(), _GROUP):
             self._uncached(group)
             if self._deadline.expired:
                 return self._cached
         if len(missing) - self._cached > _GROUP:
-            asked[self._length.space] = size
+            asked[self._length.space] = state
         return self._cached
 
     def _missing(self) -> list[tuple[str, str]]:

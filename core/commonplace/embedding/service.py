@@ -83,9 +83,9 @@ class EmbeddingService:
         self.ledger = ledger
         self.refused = refused
         self.turn = turn
-        self.asked_cache: dict[str, int] = {}
-        """How many entries the cache had when it lacked most texts that a space lacks: a search
-        does not ask again for all of them until it has others."""
+        self.asked_cache: dict[str, tuple[int, int]] = {}
+        """The state of the cache when it lacked most texts that a space lacks: a search does not
+        ask again for all of them until it has others."""
         self._former_of = former
         self._former: dict[str, GuardedProvider] = {}
         self._since = clock()

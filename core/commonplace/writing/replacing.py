@@ -86,17 +86,16 @@ def _compared(workspace: str, parts: Sequence[str], *, make: bool) -> Folder | N
     direct = os.path.join(os.path.realpath(workspace), *parts)
 
     def check() -> None:
-        if os.path.normcase(os.path.realpath(location)) != os.path.normcase(direct):
+        ways = [os.path.join(workspace, *parts[:size]) for size in range(1, len(parts) + 1)]
+        linked = os.path.normcase(os.path.realpath(location)) != os.path.normcase(direct)
+        if linked or any(os.path.lexists(way) and not os.path.isdir(way) for way in ways):
             raise _refused(f"{'/'.join(parts)} is no folder of the workspace")
 
     if not os.path.isdir(location):
         if not make:
             return None
         check()  # else folders would be made where a link on the way leads to
-        try:
-            os.makedirs(location, exist_ok=True)
-        except (FileExistsError, NotADirectoryError):
-            raise _refused(f"{'/'.join(parts)} is no folder of the workspace") from None
+        os.makedirs(location, exist_ok=True)
     check()
     return Folder(location, None)
 

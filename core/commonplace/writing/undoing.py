@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from contextlib import suppress
 from itertools import takewhile
 from typing import TYPE_CHECKING
@@ -165,19 +166,25 @@ def undone_note(entries: History, entry: JournalEntry, base: bytes | None) -> by
 def made_folders(entries: Sequence[JournalEntry], path: str) -> int:
     """How many of the folders above the note at ``path`` changes made, from the innermost.
 
-    One that may have gone with its last note counts no more: if it is there again, a user made it.
+    One that an undo may have removed with its last note counts no more: if it is there again, a
+    user made it.
     """
     made: set[str] = set()
     notes: set[str] = set()
+    holds: Counter[str] = Counter()  # how many of the notes are below a folder
     for entry in entries:
-        above = _folders_above(entry.receipt.path)
+        note = entry.receipt.path
+        above = _folders_above(note)
         made.update(above[: entry.folders])
-        if entry.becomes:
-            notes.add(entry.receipt.path)
-            continue
-        notes.discard(entry.receipt.path)
-        in_use = {folder for note in notes for folder in _folders_above(note)}
-        made.difference_update({*above} - in_use)
+        if entry.becomes and note not in notes:
+            notes.add(note)
+            holds.update(above)
+        elif not entry.becomes:
+            if note in notes:
+                notes.remove(note)
+                holds.subtract(above)
+            if entry.receipt.undoes:
+                made.difference_update(folder for folder in above if not holds[folder])
     return sum(1 for _ in takewhile(made.__contains__, _folders_above(path)))
 
 

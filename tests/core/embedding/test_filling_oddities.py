@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from contextlib import closing
+from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
@@ -305,11 +306,13 @@ def test_a_refused_text_that_has_no_path_is_reported_by_its_beginning(
     assert report.refused == (("'one'", "not that"),)
 
 
+@pytest.mark.parametrize("bound", [None, 1], ids=["", "of a cache that is full"])
 def test_a_cache_that_lacked_most_texts_is_not_asked_for_them_until_it_has_others(
-    store: InMemoryStore, monkeypatch: pytest.MonkeyPatch
+    store: InMemoryStore, monkeypatch: pytest.MonkeyPatch, bound: int | None
 ) -> None:
     monkeypatch.setattr(filling, "_GROUP", 1)
-    cache = EmbeddingCache(":memory:")
+    moments = count(1)
+    cache = EmbeddingCache(":memory:", max_entries=bound, clock=lambda: float(next(moments)))
     service = service_of(Provider(0), cache=cache)
     cache.put("maker 0|document", {text_digest("other"): bytes(8)})
     listed: list[str] = []

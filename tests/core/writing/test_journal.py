@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import commonplace.writing.journal as journal_module
 from commonplace.errors import WriteRefusedError
 from commonplace.model.receipts import Lines, Receipt
+from commonplace.writing import undoing
 from commonplace.writing.journal import History, Journal, JournalEntry
 from commonplace.writing.undoing import find_receipt, undone_note
 
@@ -61,6 +62,29 @@ def test_a_long_chain_of_undos_is_followed(undos: int) -> None:
             undone_note(entries, entries[0], b"0\n")
     else:
         assert find_receipt(entries, "last").receipt.id == "0"
+
+
+def test_the_folders_of_a_long_history_are_counted_in_one_pass(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looked_at: list[str] = []
+    above = undoing._folders_above
+
+    def counted(path: str) -> list[str]:
+        looked_at.append(path)
+        return above(path)
+
+    monkeypatch.setattr(undoing, "_folders_above", counted)
+    made = [placed(f"memory/a/{number}.md", "x", folders=2 * (not number)) for number in range(50)]
+    gone = [placed(f"memory/a/{number}.md", "", undoes="x") for number in range(50)]
+    assert undoing.made_folders([*made, *gone[:-1]], "memory/a/49.md") == 2
+    assert undoing.made_folders([*made, *gone], "memory/a/49.md") == 0
+    assert len(looked_at) == 99 + 1 + 100 + 1
+
+
+def placed(path: str, becomes: str, *, undoes: str = "", folders: int = 0) -> JournalEntry:
+    receipt = entry(path, undoes).receipt.replace(path=path)
+    return JournalEntry(receipt, "", becomes, folders=folders)
 
 
 @given(st.data())

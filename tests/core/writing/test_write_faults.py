@@ -326,6 +326,15 @@ def test_no_folder_is_made_behind_a_link_or_below_a_file(
     stepwise: bool,
 ) -> None:
     monkeypatch.setattr(replacing, "_STEPWISE", stepwise)
+    makedirs = os.makedirs
+
+    def of_windows(name: str, *, exist_ok: bool) -> None:
+        try:
+            makedirs(name, exist_ok=exist_ok)
+        except NotADirectoryError as error:  # which it says of no folder below a file
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name) from error
+
+    monkeypatch.setattr(os, "makedirs", of_windows)
     outside = tmp_path / "outside"
     outside.mkdir()
     (workspace / "memory").mkdir()

@@ -345,6 +345,18 @@ def test_a_folder_that_a_user_makes_where_a_change_made_one_before_stays(
     assert [*(workspace / "memory").rglob("*")] == [workspace / "memory" / "a"]
 
 
+def test_a_folder_that_stayed_while_its_note_was_deleted_is_still_that_of_the_change(
+    writer: Writer, workspace: Path
+) -> None:
+    put(workspace, "main.py", "no note")
+    first = writer.change("memory/a/b.md", lambda _: b"x", why="new")
+    deleted = writer.change("memory/a/b.md", lambda _: None, why="gone")
+    assert (workspace / "memory" / "a").is_dir()
+    writer.undo(deleted)
+    writer.undo(first)
+    assert not (workspace / "memory").exists()
+
+
 @pytest.mark.parametrize("beside", ["memory/x.txt", ""])
 def test_a_folder_that_was_there_or_is_all_there_is_stays(
     beside: str, writer: Writer, workspace: Path

@@ -61,7 +61,7 @@ class Failure:
     reply: Reply | None = None
     attempts: int = 1
     pauses: tuple[float, ...] = ()
-    seconds: float = 5.0
+    seconds: float = 30.0
 
     def arrange(self, loopback: Loopback, patch: pytest.MonkeyPatch) -> str:
         """Make it happen; the address to be used, without a path."""

@@ -116,7 +116,7 @@ def test_a_library_that_is_missing_is_named() -> None:
     vars(provider)["embed"] = embed
     checked = CheckedProvider(provider, LABEL, trusted=True, install=lambda _: "install it")
     with pytest.raises(ProviderError) as caught:
-        checked.embed(["a"], purpose="query", deadline=Deadline.after(5))
+        checked.embed(["a"], purpose="query", deadline=Deadline.after(30))
     assert str(caught.value) == f"{LABEL} failed: No module named 'frobnicate'"
     assert (caught.value.kind, caught.value.hint) == ("protocol", "install it")
     with pytest.raises(PluginUnavailableError, match="needs a module named 'frobnicate'") as fact:

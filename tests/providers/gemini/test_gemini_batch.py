@@ -58,7 +58,7 @@ def sdk(google: Any, key: str) -> Iterator[Any]:
 
 
 def soon() -> Deadline:
-    return Deadline.after(10)
+    return Deadline.after(60)
 
 
 def done(jobs: BatchJobs) -> str:

@@ -39,7 +39,7 @@ def make(mistral: Loopback, key: str) -> Iterator[Callable[..., MistralProvider]
 
 
 def soon() -> Deadline:
-    return Deadline.after(5)
+    return Deadline.after(60)
 
 
 @pytest.mark.slow

@@ -38,7 +38,7 @@ def make(ollama: Loopback) -> Iterator[Callable[..., OllamaProvider]]:
 
 
 def soon() -> Deadline:
-    return Deadline.after(5)
+    return Deadline.after(60)
 
 
 @pytest.mark.slow

@@ -54,7 +54,7 @@ def sdk(openai: Any, key: str) -> Iterator[Any]:
 
 
 def soon() -> Deadline:
-    return Deadline.after(10)
+    return Deadline.after(60)
 
 
 def finished(jobs: BatchJobs, job: str) -> str:

@@ -31,7 +31,7 @@ def provider(openai: Loopback, key: str) -> Iterator[OpenAIProvider]:
 
 
 def soon() -> Deadline:
-    return Deadline.after(5)
+    return Deadline.after(60)
 
 
 def test_a_fault_is_reported_for_what_it_is_and_leaks_no_key(

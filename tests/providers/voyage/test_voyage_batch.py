@@ -46,7 +46,7 @@ def jobs(provider: VoyageProvider) -> BatchJobs:
 
 
 def soon() -> Deadline:
-    return Deadline.after(10)
+    return Deadline.after(60)
 
 
 def done(jobs: BatchJobs) -> str:

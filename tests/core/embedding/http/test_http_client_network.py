@@ -197,7 +197,7 @@ def listening(
 def failing(base: str) -> ProviderError:
     client = RemoteClient("vendor", base, defaults={"Authorization": f"Bearer {SECRET}"})
     with pytest.raises(ProviderError) as caught:
-        client.post("a", {}, deadline=Deadline.after(5))
+        client.post("a", {}, deadline=Deadline.after(30))
     client.close()
     client.close()
     return caught.value
@@ -228,7 +228,7 @@ def test_a_certificate_of_the_environment_s_authority_is_taken(
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "ca.pem"))
     with listening(GOOD, context) as (port, heard):
         client = RemoteClient("vendor", f"https://localhost:{port}", defaults={})
-        assert client.post("a", {}, deadline=Deadline.after(5)).body == {}
+        assert client.post("a", {}, deadline=Deadline.after(30)).body == {}
         client.close()
     assert len(heard) == 1
 
@@ -289,7 +289,7 @@ def test_a_server_on_this_machine_is_asked_past_the_proxy(
     proxied("http://127.0.0.1:1")
     with listening(GOOD) as (port, heard):
         client = RemoteClient("vendor", f"http://{host}:{port}", defaults={})
-        assert client.post("a", {}, deadline=Deadline.after(5)).body == {}
+        assert client.post("a", {}, deadline=Deadline.after(30)).body == {}
         client.close()
     assert len(heard) == 1
 

@@ -343,6 +343,18 @@ def test_a_word_that_no_note_has_is_searched_for_by_its_parts(
     assert f"no note has {word!r}: searched for {asked} instead" in result.notes
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("query", ["1430 Euro", "wie viel Euro kostet die Miete"])
+def test_a_unit_that_notes_have_as_a_sign_is_searched_for_by_no_other_word(
+    opener: Opener, workspace: Path, backend: str, query: str
+) -> None:
+    write(workspace, "memory/a.md", "Miete der Wohnung: 1.430 € im Monat, überwiesen.\n")
+    write(workspace, "memory/b.md", "Die Europareise durch Europa ist teuer.\n")
+    result = opener(backend).search(query)
+    assert result.hits[0].path == "memory/a.md"
+    assert not any("Euro" in note for note in result.notes)
+
+
 @pytest.mark.parametrize("backend", ["builtin", "inmemory"])
 @pytest.mark.parametrize(
     ("query", "instead"),

@@ -34,7 +34,7 @@ from commonplace.search.ranking import (
 )
 from commonplace.text.languages import may_name_days
 from commonplace.text.query import parse_query, shown_filters
-from commonplace.text.questions import may_be_foreign, words_of_now
+from commonplace.text.questions import may_be_foreign, words_beside
 from commonplace.text.stems import may_be_joined
 
 if TYPE_CHECKING:
@@ -181,8 +181,8 @@ class Searcher:
             ask_again = partial(search.ask_again, where=where)
             words = UnknownWords(query, lacking, request.texts, self._analyser, ask_again)
             query, arms, unknown, failed = words.ask_with_replacements(arms, request.wide)
-            of_now = words_of_now(query.words)  # a note that holds now need not have these
-            unknown = tuple(word for word in unknown if word.word.lower() not in of_now)
+            no_need = words_beside(query.words)
+            unknown = tuple(word for word in unknown if word.word.lower() not in no_need)
             notes += [note for note in failed if note not in notes]
         notes += [arm.incomplete for arm in arms if arm.incomplete]
         if not any(arm.kind == "cosine" and arm.found for arm in arms):  # which knows no words

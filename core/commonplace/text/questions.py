@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from functools import cache
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from commonplace.model.tuples import NamedTuple
@@ -349,6 +350,33 @@ def answer_asked(text: str) -> str:
     return "subject" if _OF_A_SUBJECT.match(lowered) else ""
 
 
+_UNIT_LISTED = """
+euro euros prozent percent pourcent procent percento ciento cento yen dollar dollars dólar dólares
+dollari pfund pound pounds libras sterling franken francs francos franchi rappen cent cents céntimos
+centavos quadratmeter quadratmetern metre metres meter meters metros cuadrados quadrados
+mètres carrés metri quadri quadrati vierkante kilometer kilometern kilometers kilometres kilómetros
+quilômetros kilomètres chilometri kilogramm kilogram kilograms kilo kilos grad degrees grados graus
+"""
+_UNIT_WORDS = frozenset(_UNIT_LISTED.split())
+_COUNTING_LISTED = "viel viele vielen many much cuántos cuántas combien quanti quantos hoeveel"
+_COUNTING = frozenset(_COUNTING_LISTED.split())
+_BETWEEN = frozenset(("por", "per", "pour", "de", "square"))
+
+
+def words_beside(text: str) -> list[str]:
+    """The words of ``text``, in lower case, that no note need have: for now, and units of amounts.
+
+    A note has "1.430 €" for "1430 Euro". By itself a unit is what is asked for.
+    """
+    words = [word.strip(_MARKS_BESIDE) for word in text.lower().split()]
+    units, counted = list[str](), False
+    for before, word in pairwise(["", *words]):
+        counted = before[-1:].isdigit() or before in _COUNTING or counted
+        counted = counted and (word in _UNIT_WORDS or word in _BETWEEN)
+        units += [word] if counted and word in _UNIT_WORDS else []
+    return words_of_now(text) + units
+
+
 def may_be_foreign(texts: Iterable[str]) -> bool:
     """Whether a query of ``texts`` has no word that tells English."""
     text = " ".join(texts).lower().replace("'", " ").replace("\u2019", " ")  # "what's" has "what"
@@ -358,12 +386,12 @@ def may_be_foreign(texts: Iterable[str]) -> bool:
 def tokens_beside(
     text: str, tokens_of: Callable[[str], Iterable[str]]
 ) -> tuple[frozenset[str], frozenset[str]]:
-    """The tokens of :func:`words_of_now`; and of those that ask for the present, not for the last.
+    """The tokens of :func:`words_beside`; and of those that ask for the present, not for the last.
 
     A note without "now" may hold now all the same, and one that says "now" may be old.
     """
-    words, none = words_of_now(text), frozenset[str]()
+    words, none = words_beside(text), frozenset[str]()
     if not words:
         return none, none
-    present = [word for word in words if not word.startswith(_RECENT)]
+    present = [word for word in words_of_now(text) if not word.startswith(_RECENT)]
     return none.union(*map(tokens_of, words)), none.union(*map(tokens_of, present))

@@ -118,11 +118,12 @@ def test_what_no_note_is_said_to_have_is_what_was_looked_through(
 @pytest.mark.parametrize(
     ("query", "notes"),
     [
+        ("tea 1430 euros zebra", ("no note has 'zebra'",)),
         ("tea zebra currently", ("no note has 'zebra'",)),
         ("tea for euros zebra", ("no note has 'euros' or 'zebra'",)),
     ],
 )
-def test_words_for_now_are_not_missed(
+def test_units_beside_amounts_and_words_for_now_are_not_missed(
     searcher: Searcher, query: str, notes: tuple[str, ...]
 ) -> None:
     asked = Asked((arm("memory/a.md", unknown=frozenset({"euro", "zebra", "current"})),))

@@ -172,3 +172,39 @@ def test_answers_of_these_kinds_are_known_in_several_languages(
     answer: str, line: str, has_one: bool
 ) -> None:
     assert answer_share(line, answer, {"strom": 1.0}) == float(has_one)
+
+
+@pytest.mark.parametrize(
+    ("query", "units"),
+    [
+        ("1430 Euro", "euro"),
+        ("Rechnung über 1.430,00 Euros", "euros"),
+        ("25 Prozent Rabatt", "Prozent"),
+        ("25 percent off", "percent"),
+        ("25 por ciento de descuento", "ciento"),
+        ("100 Quadratmeter Wohnung", "Quadratmeter"),
+        ("100 square metres", "metres"),
+        ("50 Cent pro Wort", "Cent"),
+        ("20000 Yen für den Katalog", "Yen"),
+        ("a bill of 30 dollars", "dollars"),
+        ("the fine was 40 pounds", "pounds"),
+        ("40 Pfund Mahnspesen", "Pfund"),
+        ("90 Franken Gebühr", "Franken"),
+        ("120 dólares de multa", "dólares"),
+        ("30 pour cent de remise", "cent"),
+        ("Wie viele Quadratmeter hat die Wohnung", "Quadratmeter"),
+        ("Wie viel Prozent Rabatt", "Prozent"),
+        ("how many square feet is the flat", ""),
+        # Without an amount such a word is what is asked for.
+        ("Euro", ""),
+        ("Einführung vom Euro", ""),
+        ("cent os install", ""),
+        ("pounds and dollars", ""),
+        ("50 Cent", "Cent"),
+    ],
+)
+def test_units_in_words_beside_an_amount_may_be_signs_in_notes(query: str, units: str) -> None:
+    keyword = _ANALYSER.query(parse_query(query))
+    words = {*_ANALYSER.chunk(query).body.split()} & keyword.beside
+    assert words == {*_ANALYSER.chunk(units).body.split()} - {""}
+    assert words <= {*keyword.should}

@@ -159,6 +159,8 @@ class _Filling:
         reason = ""
         known = {} if rebuild or self._memory is None else self._memory.of(self._fingerprint)
         missing = self._missing()
+        if not missing and self._service.turn is not None:
+            self._service.turn.holder()  # a process that was killed left its name there
         self._refused = {digest: known[digest] for digest, _ in missing if digest in known}
         try:
             self._fill(missing)

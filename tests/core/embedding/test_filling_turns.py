@@ -105,6 +105,18 @@ def test_who_waits_for_another_process_that_embeds_pays_for_nothing(
     assert filled(service, store).embedded == 1
 
 
+def test_the_name_that_a_killed_process_left_goes_though_nothing_is_to_be_embedded(
+    store: InMemoryStore, tmp_path: Path
+) -> None:
+    lock = tmp_path / "index.embedding.lock"
+    service = service_of(Provider(0), turn=Lease(str(lock)))
+    assert filled(service, store).missing == 0
+    left = tmp_path / "index.embedding.lock.pid"
+    left.write_text("4194305\n1.000\ncommonplace index\n")  # killed with its last vector stored
+    assert filled(service, store).embedded == 0
+    assert not left.exists()
+
+
 class Time:
     """Seconds that pass while a lease sleeps; then ``each`` is called."""
 

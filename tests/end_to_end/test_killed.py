@@ -175,12 +175,16 @@ class Yard:
         return self.index_rows(index)
 
     def files(self) -> list[str]:
-        """The names of all files beside the index, and of what is no whole cache."""
+        """The names of all files beside the index, and of what is no whole cache.
+
+        Without what a kill may leave: a draft, which goes when its file is written again, and a
+        journal of a file that was not complete yet, which is never read.
+        """
         left = [path for path in self.sandbox.state.rglob("*") if path.is_file()]
         # Which plugins there are is remembered by where a program looks for them: a draft of that
         # goes when a program that looks in the same places writes it again, which we are not.
         left += [path for path in self.cache.iterdir() if ".txt" not in path.suffixes]
-        return sorted(path.name for path in left)
+        return sorted(path.name for path in left if not path.name.endswith((".tmp", "-journal")))
 
 
 def _note(number: int, animal: str) -> str:

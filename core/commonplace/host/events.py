@@ -358,7 +358,7 @@ class EventBus:
         if _DELIVERING.get() is not None:
             return
         with self._changed:
-            if self._closed or len(self._waiting) >= self._capacity or not self._running():
+            if self._closed or not self._running() or len(self._waiting) >= self._capacity:
                 self._dropped += 1
                 return
             self._waiting.append((hook, arguments))

@@ -176,9 +176,9 @@ def test_failures_of_one_plugin_in_hooks_of_several_kinds_add_up() -> None:
 
 def test_after_a_fork_another_thread_delivers_what_is_new() -> None:
     heard: list[str] = []
-    bus = EventBus(lambda hook, _: heard.append(hook))
+    bus = EventBus(lambda hook, _: heard.append(hook), capacity=1)
     bus._thread = threading.Thread()  # as the child sees that of its parent, which delivers
-    bus._waiting.append(("commonplace_recovered", {"part": "x"}))
+    bus._waiting.append(("commonplace_recovered", {"part": "x"}))  # as many as there may be
     bus.degraded("x", "it is gone")
     assert bus.close(PATIENCE)
     assert heard == ["commonplace_degraded"]

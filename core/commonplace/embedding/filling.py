@@ -96,9 +96,11 @@ def fill_from_cache(
     What there is no time for until ``deadline`` is left to a later sync, but for the first texts. A
     failure is not reported: the next sync that embeds meets it again.
     """
+    if service.cache is None or not (state := service.cache.state())[0]:
+        return 0
     for provider in service.providers:
         try:
-            filled = _Filling(service, provider, store, build, wait, deadline).from_cache()
+            filled = _Filling(service, provider, store, build, wait, deadline).from_cache(state)
         except UnavailableError:
             continue
         if filled:
@@ -151,8 +153,7 @@ class _Filling:
         self._length = VectorLength(self._provider, self._store.spaces(), self._ledger)
         self._embedded = self._cached = self._cut = self._batched = 0
         self._batch: BatchOutcome | None = None
-        self._noted = self.busy = False
-        self._notice = ""
+        self._notice, self._noted, self.busy = "", False, False
 
     def run(self, *, rebuild: bool) -> Embedding:
         before = self._provider.requests
@@ -189,17 +190,16 @@ class _Filling:
             note="; ".join(filter(None, (self._notice, self._length.note))),
         )
 
-    def from_cache(self) -> int:
-        """Store the missing vectors that the cache has; how many."""
-        asked, state = self._service.asked_cache, self._cache.state() if self._cache else (0, 0)
-        if not state[0] or asked.get(self._length.space) == state:
+    def from_cache(self, state: tuple[int, int]) -> int:
+        """Store the missing vectors that the cache has, which is in ``state``; how many."""
+        if self._service.asked_cache.get(self._length.space) == state:
             return 0
         for group in _groups(missing := self._missing(), _GROUP):
             self._uncached(group)
             if self._deadline.expired:
                 return self._cached
         if len(missing) - self._cached > _GROUP:
-            asked[self._length.space] = state
+            self._service.asked_cache[self._length.space] = state
         return self._cached
 
     def _missing(self) -> list[tuple[str, str]]:

@@ -102,7 +102,7 @@ def parts_by_word(
         whole = fsum(weight for _, weight in words)
         for token, weight in words:
             word = repr((typed or {}).get(token, token))
-            sums.setdefault(word, []).append(amount * weight / whole)
+            sums.setdefault(word, []).append(amount * (weight / whole))
         if not words:
             sums.setdefault(name, []).append(amount)
     return [(name, fsum(amounts)) for name, amounts in sums.items()]

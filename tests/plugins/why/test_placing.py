@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from commonplace import Memory
@@ -89,6 +89,7 @@ def test_the_parts_by_word_sum_to_the_score_of_a_search(memory: Memory) -> None:
     st.floats(0, 1),
     st.floats(0, 1),
 )
+@example({"a": 5e-324}, 0.5, 0.0)  # times a half it is 0
 def test_parts_by_word_sum_to_any_score(words: dict[str, float], first: float, then: float) -> None:
     arm = ArmScore(arm="keyword", kind="bm25", raw=1.0, rank=1, words=tuple(words.items()))
     steps = (

@@ -82,7 +82,7 @@ class MarksTheText(Sound):
 class ForgetsTheArms(Sound):
     def rank(self, hits: Sequence[Candidate], context: RankContext) -> list[Candidate]:
         return [
-            hit._replace(explain=hit.explain.replace(arms=hit.explain.arms[:1]))
+            hit._replace(explain=hit.explain._replace(arms=hit.explain.arms[:1]))
             for hit in super().rank(hits, context)
         ]
 
@@ -95,7 +95,7 @@ class SaysNothing(Adjusts):
 class ForgetsTheStepsBefore(Adjusts):
     def rank(self, hits: Sequence[Candidate], context: RankContext) -> list[Candidate]:
         return [
-            hit._replace(explain=hit.explain.replace(steps=hit.explain.steps[-1:]))
+            hit._replace(explain=hit.explain._replace(steps=hit.explain.steps[-1:]))
             for hit in super().rank(hits, context)
         ]
 

@@ -54,6 +54,7 @@ RANKER_SECONDS = 2.0
 
 _HANGING = 4
 _ROUNDING = 1e-9
+_NUMBERS = frozenset((float, int))
 _path_of = attrgetter("path")
 
 _KINDS = frozenset(("bm25", "cosine", "rank", "opaque"))
@@ -203,7 +204,7 @@ def _selected(
     if isinstance(ranked, str | bytes) or not hasattr(ranked, "__iter__"):
         raise TypeError(f"it gave a {type(ranked).__name__} for hits")
     left = {hit.chunk.id: hit.chunk for hit in (*added, *hits)}
-    scores = 0.0, 1.0, *(hit.score for hit in hits)
+    scores = 0.0, 1.0, *[hit.score for hit in hits]
     least, most = min(scores) - _ROUNDING, max(scores) + _ROUNDING
     chosen = list(ranked)
     for hit in chosen:
@@ -212,9 +213,9 @@ def _selected(
         known = left.pop(hit.chunk.id, None)
         if known is not hit.chunk and known != hit.chunk:
             raise ValueError(f"it gave {hit.chunk.path!r} twice, or was not given it")
-        if type(hit.score) not in {float, int} or not least <= hit.score <= most:
+        if type(hit.score) not in _NUMBERS or not least <= hit.score <= most:
             raise ValueError(f"it gave the score {hit.score!r}, which is not within 0 and 1")
-    if not drops and (lost := sum(hit.chunk.id in left for hit in hits)):
+    if not drops and (lost := sum([hit.chunk.id in left for hit in hits])):
         raise ValueError(f"it left out {counted(lost, 'hit')}, which is for the stage select")
     return [hit if hit.lines is None else _cut(hit, *hit.lines) for hit in chosen]
 
@@ -242,7 +243,7 @@ def _cut(hit: Candidate, first: int, last: int) -> Candidate:
 
 def _with_failure(hit: Candidate, ranker: str, note: str) -> Candidate:
     step = Step(ranker=ranker, before=hit.score, after=hit.score, note=note, failed=True)
-    return hit._replace(explain=hit.explain.replace(steps=(*hit.explain.steps, step)))
+    return hit._replace(explain=hit.explain._replace(steps=(*hit.explain.steps, step)))
 
 
 # --- sources --------------------------------------------------------------------------------------
@@ -369,7 +370,7 @@ def _fault_of(item: Any) -> str:
         return f"a {type(item).__name__} for a hit"
     chunk: Any = item.chunk
     shares = {type(item.evidence), type(item.coverage)}
-    if type(item.score) not in {float, int} or shares - {float, int, type(None)}:
+    if type(item.score) not in _NUMBERS or shares - _NUMBERS - {type(None)}:
         return f"the score {item.score!r}"
     if not (isinstance(chunk.path, str) and isinstance(chunk.text, str) and chunk.path):
         return "a hit without a path or a text"

@@ -208,7 +208,7 @@ class Nearest(NamedTuple):
     plan: str = ""
 
 
-class ArmScore(Record):
+class ArmScore(NamedTuple):
     """The score of a hit in an arm; ``rank`` counts from 1, and the rest is as in ``Found``."""
 
     arm: str
@@ -221,7 +221,7 @@ class ArmScore(Record):
     words: tuple[tuple[str, float], ...] = ()
 
 
-class Step(Record):
+class Step(NamedTuple):
     """What a ranker did to a hit's score, or why it did nothing: it may have ``failed``.
 
     ``parts`` say what each arm gave to ``after``, where several arms were fused.
@@ -235,7 +235,7 @@ class Step(Record):
     failed: bool = False
 
 
-class Explanation(Record):
+class Explanation(NamedTuple):
     """Why a hit scores what it scores, the last step's ``after``; it passed all of ``filters``."""
 
     arms: tuple[ArmScore, ...] = ()

@@ -252,7 +252,7 @@ class _Group:
         if earlier:
             note += f", before: {', '.join(earlier[:_EARLIER])}"
         step = Step(ranker="fold", before=newest.score, after=score, note=note)
-        explain = newest.explain.replace(steps=(*newest.explain.steps, step))
+        explain = newest.explain._replace(steps=(*newest.explain.steps, step))
         whole = newest._replace(score=score, explain=explain, similar=similar, earlier=earlier)
         return whole, separate
 
@@ -385,7 +385,7 @@ def _joined(better: Candidate, other: Candidate, whole: StoredChunk) -> Candidat
     lines = cited("", other.chunk.start_line, other.chunk.end_line).removeprefix("#")
     note = f"one passage with {lines}, which scored {other.score:.4f}"
     step = Step(ranker="join", before=better.score, after=better.score, note=note)
-    explain = better.explain.replace(steps=(*better.explain.steps, step))
+    explain = better.explain._replace(steps=(*better.explain.steps, step))
     return better._replace(
         chunk=whole,
         explain=explain,

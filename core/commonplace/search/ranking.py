@@ -90,8 +90,8 @@ def with_step(
     hit: Candidate, ranker: str, score: float, note: str = "", parts: Parts = ()
 ) -> Candidate:
     """``hit`` with a new score, and the step that gave it; ``parts`` say what each arm gave."""
-    step = Step(ranker=ranker, before=hit.score, after=score, note=note, parts=parts)
-    explain = hit.explain.replace(steps=(*hit.explain.steps, step))
+    arms, steps, filters = hit.explain
+    explain = Explanation(arms, (*steps, Step(ranker, hit.score, score, note, parts)), filters)
     return Candidate(hit.chunk, score, explain, hit.similar, hit.earlier, hit.lines, hit.best)
 
 

@@ -93,6 +93,6 @@ def test_without_vectors_there_is_nothing_to_tune(
 
 def test_another_fusion_has_no_trust() -> None:
     (hit, *_) = hits(Evidence())
-    steps = tuple(step.replace(ranker="other") for step in hit.explain.steps)
+    steps = tuple(step._replace(ranker="other") for step in hit.explain.steps)
     with pytest.raises(CallerError, match="the fusion is not"):
-        fused(hit.replace(explain=hit.explain.replace(steps=steps)), 4)
+        fused(hit.replace(explain=hit.explain._replace(steps=steps)), 4)

@@ -140,7 +140,7 @@ def test_more_of_an_arm_is_never_less(low: float, high: float, cosine: float) ->
 def test_evidence_is_the_score_and_compat_does_without_it() -> None:
     item = hit(1, bm25=7.5)
     (said,) = item.explain.arms
-    item = item._replace(explain=Explanation(arms=(said.replace(evidence=0.42),)))
+    item = item._replace(explain=Explanation(arms=(said._replace(evidence=0.42),)))
     assert Weighted().rank([item], context("keyword"))[0].score == 0.42
     (fused,) = Weighted().rank([item], context("keyword", profile="compat"))
     assert fused.score == pytest.approx(7.5 / 8.5)
@@ -298,7 +298,7 @@ def test_compat_subtracts_a_negative_cosine_and_never_goes_below_0() -> None:
 def test_what_matches_alike_scores_1() -> None:
     item = hit(1, bm25=0.0)
     (said,) = item.explain.arms
-    item = item._replace(explain=Explanation(arms=(said.replace(evidence=1.0),)))
+    item = item._replace(explain=Explanation(arms=(said._replace(evidence=1.0),)))
     assert Weighted().rank([item], context("keyword", profile="compat"))[0].score == 1.0
 
 

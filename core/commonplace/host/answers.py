@@ -52,8 +52,7 @@ if TYPE_CHECKING:
 RANKER_SECONDS = 2.0
 """How long a third party's ranker may take."""
 
-_HANGING = 4
-_ROUNDING = 1e-9
+_HANGING, _ROUNDING = 4, 1e-9
 _NUMBERS = frozenset((float, int))
 _path_of = attrgetter("path")
 

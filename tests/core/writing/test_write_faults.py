@@ -227,6 +227,31 @@ def test_a_change_that_another_program_has_built_upon_is_made_once(
     assert [*files(workspace)] == ["MEMORY.md"]
 
 
+def test_what_is_saved_before_a_note_is_deleted_is_not_lost(
+    writer: Writer, workspace: Path
+) -> None:
+    """What the other program wrote is in our draft alone then."""
+    note = workspace / "MEMORY.md"
+    note.write_bytes(b"one\n")
+    real = Folder.swap
+    times: list[str] = []
+
+    def swap(self: Folder, draft: str, name: str) -> bool:
+        times.append(name)
+        if len(times) > 1:
+            return real(self, draft, name)
+        save(note, b"zero\none\n")
+        swapped = real(self, draft, name)
+        note.unlink()
+        return swapped
+
+    with mock.patch.object(Folder, "swap", swap):
+        receipt = writer.change("MEMORY.md", lambda old: (old or b"") + b"two\n", why="")
+    assert note.read_bytes() == b"zero\none\ntwo\n"
+    assert list(writer.journal()) == [receipt]
+    assert [*files(workspace)] == ["MEMORY.md"]
+
+
 def test_a_change_that_stays_is_not_said_to_be_none_where_its_mark_fails(
     writer: Writer, workspace: Path
 ) -> None:

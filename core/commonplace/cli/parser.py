@@ -221,6 +221,7 @@ BUILTIN = COMMANDS
 
 _MODULES = {
     "recent": "list",
+    **dict.fromkeys(("get", "recall"), "read"),
     **dict.fromkeys(("remember", "correct", "forget", "undo", "journal"), "write"),
 }
 

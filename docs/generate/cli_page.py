@@ -48,7 +48,7 @@ _HEAD = f"""\
   `status`), `--format json`, or `--json`, one object, for errors too: [json.md](json.md) lists
   every key.
 - Where the configuration switches memory off, the output is `Memory search disabled.`, the exit
-  code is `0`, and a note names the setting.
+  code is `0`, and a note names the setting. `remember`, `correct`, `forget` and `undo` fail.
 - `COMMONPLACE_DEBUG=1` shows the traceback of any failure.
 - Plugins can add commands; `{PROGRAM} --help` lists them. Builtin plugins that have a page of their
   own describe theirs there: [`audit` and `why`](audit.md), [`browse`](browse.md),

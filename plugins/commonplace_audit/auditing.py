@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from commonplace.plugin import ENDINGS, CommonplaceError, NamedTuple, Progress, day_of, decode
 from commonplace_audit.contradictions import contradictions, restated
 from commonplace_audit.duplicates import duplicates
-from commonplace_audit.findings import KINDS, SEVERITIES, AuditFinding, Masks, audited
+from commonplace_audit.findings import KINDS, SEVERITIES, AuditFinding, Masks, audited, cited_lines
 from commonplace_audit.links import Links
 from commonplace_audit.patches import diff_of, patch_of
 from commonplace_audit.reach import unfound
@@ -159,21 +159,17 @@ def _stale(notes: Sequence[AuditedNote], today: date) -> Iterator[AuditFinding]:
 
 
 def _order(finding: AuditFinding) -> tuple[int, int, str, int, str]:
-    path, _, lines = finding.citation.partition("#L")
-    first = int(lines.partition("-")[0] or 0)
+    path, first, _ = cited_lines(finding.citation)
     rank = SEVERITIES.index(finding.severity)
     return KINDS.index(finding.kind), rank, path, first, finding.text
 
 
 def _is_silenced(finding: AuditFinding, notes: Mapping[str, AuditedNote]) -> bool:
-    path, _, lines = finding.citation.partition("#L")
+    path, first, last = cited_lines(finding.citation)
     if path not in notes:
         return False
-    text = notes[path].text
-    if lines:
-        first, _, last = lines.partition("-L")
-        text = "\n".join(text.split("\n")[int(first) - 1 : int(last or first)])
-        marks = _SILENCED.finditer(text)
-    else:
-        marks = _SILENCED.finditer(text.split("\n", 1)[0])  # of the whole note: its first line
+    lines = notes[path].text.split("\n")
+    # A mark in its first line is one of the whole note.
+    text = "\n".join(lines[first - 1 : last] if first else lines[:1])
+    marks = _SILENCED.finditer(text)
     return any(not mark[1] or finding.kind in re.split(r"[,\s]+", mark[1]) for mark in marks)

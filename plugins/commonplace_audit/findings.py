@@ -40,6 +40,7 @@ SEVERITIES: tuple[Severity, ...] = ("problem", "warning", "info")
 
 _WORDS = re.compile(r"[^\s\"'`“”‘’()\[\]<>{}|,;:=#*_]+").findall
 _SHOWN = 120  # characters of a line that a sentence quotes
+_LINES = re.compile(r"#L(\d+)(?:-L(\d+))?\Z")
 
 
 class NoteEdit(NamedTuple):
@@ -106,6 +107,17 @@ def audited(
     return AuditedNote(path, text, location, day, title, says.names, stated, start)
 
 
+def cited_lines(citation: str) -> tuple[str, int, int]:
+    """The path of a finding's citation, and its first and last line; 0 for the whole note.
+
+    The path may have a ``#L`` of its own.
+    """
+    found = _LINES.search(citation)
+    if found is None:
+        return citation, 0, 0
+    return citation[: found.start()], int(found[1]), int(found[2] or found[1])
+
+
 def stem(path: str) -> str:
     """The name of a file without its folder and its ending."""
     name = path.rpartition("/")[2]
@@ -151,16 +163,14 @@ class Masks:
 
     def _hidden(self, citation: str) -> Iterator[str]:
         """The words of the lines of ``citation`` that are masked in them."""
-        path, _, lines = citation.partition("#L")
+        path, first, last = cited_lines(citation)
         note = self._notes.get(path)
         if note is None:
             return
         if path not in self._masked:
             self._masked[path] = masked_lines(note.text)
         masked, plain = self._masked[path], note.text.split("\n")
-        first, _, last = lines.partition("-L")
-        end = min(int(last or first), len(plain)) if lines else len(plain)
-        for at in range(int(first) - 1 if lines else 0, end):
+        for at in range(max(first - 1, 0), min(last or len(plain), len(plain))):
             if masked[at] != plain[at]:
                 yield from _words(plain[at]) - _words(masked[at])
 

@@ -32,7 +32,7 @@ _SHELL_TEST = re.compile(r"\s+(?:!\s+)?(?:-\w\s|[\"'$]|\S+\s+(?:[=!]=|=~|=|-\w\w
 _LIST_ITEM = re.compile(r"\s*(?:[-*+]|\d+[.)])\s")
 _UNDERLINE = re.compile(r"\s{0,3}(?:=+|-+)\s*$")
 _SCHEME = re.compile(r"[a-zA-Z][\w+.-]*:|//|[{$%]\{?")
-_LINES = re.compile(r"L(\d+)(?:-L?(\d+))?\Z")
+_LINES = re.compile(r"L(\d{1,9})(?:-L?(\d{1,9}))?\Z")
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s+(.*?)\s*#*\s*$")
 _NAMED_ANCHOR = re.compile(r"(?:id|name)=[\"']([^\"']+)[\"']|\{#([\w-]+)\}|\s\^([\w-]+)\s*$")
 _ENTRIES = 50_000  # of a workspace that are listed, to find a file that was moved

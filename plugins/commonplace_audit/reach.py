@@ -19,7 +19,7 @@ from commonplace.plugin import (
     is_only_a_time,
     prose_lines,
 )
-from commonplace_audit.findings import AuditFinding, quoted
+from commonplace_audit.findings import AuditFinding, cited_lines, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -113,5 +113,5 @@ def _words_of(note: AuditedNote) -> tuple[str, ...]:
 
 def _finds(memory: Memory, query: str, path: str) -> bool:
     hits = memory.search(query, max_results=FIRST).hits
-    cited = (citation for hit in hits for citation in (hit.path, *hit.similar))
-    return any(citation.partition("#")[0] == path for citation in cited)
+    cited = (citation for hit in hits for citation in (hit.citation, *hit.similar))
+    return any(cited_lines(citation)[0] == path for citation in cited)

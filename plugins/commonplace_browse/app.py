@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 _LEAST_BUDGET = 500
 """Characters; ``Memory.recall`` takes no fewer."""
 
+_LINES = 2_000
+"""Lines of a note that a page shows: a log of 400,000 would take half a minute."""
+
 
 def make_app(
     memory: Memory,
@@ -128,6 +131,9 @@ class Reading:
         if (found.start_line, found.end_line) != (1, found.total_lines):  # a citation, not a path
             return to(searching.note_url(found.path, found.start_line, found.end_line))
         first, last = lines_in(request.query_params.get("lines", ""))
+        lines = found.text.split("\n")
+        begin = lines_in(request.query_params.get("from", ""))[0] or first
+        before = (max(1, min(begin, len(lines))) - 1) // _LINES * _LINES
         ref = self._page.library.ref(found.path)
         as_lines = request.query_params.get("view") == "lines" or len(found.text) > LONGEST
         return self._page.show(
@@ -135,7 +141,9 @@ class Reading:
             request,
             note=found,
             rendered=None if as_lines else render_note(found.text, found.path),
-            lines=found.text.split("\n"),
+            lines=lines[before : before + _LINES],
+            before=before,
+            more=len(lines) > before + _LINES,
             first=first,
             last=last,
             as_lines=as_lines,

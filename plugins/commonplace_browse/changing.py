@@ -146,7 +146,7 @@ def accept(run: Callable[..., dict[str, Any]], only: str, digest: str) -> str:
     """
     if not re.fullmatch(r"[0-9]+(,[0-9]+)*", only):
         raise CallerError("no step is chosen", hint="choose one on the page")
-    answer = run("dream", "--apply", "--if", digest, "--only", only)
+    answer = run("dream", "--apply", f"--if={digest}", "--only", only)
     return str(answer.get("receipt") or "")
 
 

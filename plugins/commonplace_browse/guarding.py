@@ -38,6 +38,7 @@ _NO_SESSION = (
     "shows a new one."
 )
 _FOREIGN_FORM = "This form is not of this page: go back, reload it, and send it again."
+_LONG_FORM = "This form is too long, or was cut off: change so long a text in an editor."
 
 
 def loopback_names() -> tuple[str, ...]:
@@ -124,7 +125,10 @@ class Guard:
         elif await self._entered(scope, headers, guarded):
             if method not in _SAFE:
                 form = await _form(receive)
-                if form is None or not self._keys.is_form(form.get("csrf", "")):
+                if form is None:
+                    await _answer(guarded, 413, _LONG_FORM)
+                    return
+                if not self._keys.is_form(form.get("csrf", "")):
                     await _answer(guarded, 403, _FOREIGN_FORM)
                     return
                 scope.setdefault("state", {})["form"] = form
@@ -199,7 +203,7 @@ def _cookie(headers: dict[str, str], name: str) -> str:
 async def _form(receive: Any) -> dict[str, str] | None:
     """The fields of a urlencoded body, several values of one joined by lines.
 
-    ``None`` for one that is too long or has too many fields.
+    ``None`` for one that is too long or ends too early; none of ours has over 1,000 fields.
     """
     body = b""
     more = True
@@ -215,7 +219,7 @@ async def _form(receive: Any) -> dict[str, str] | None:
     try:
         fields = parse_qs(text, keep_blank_values=True, max_num_fields=1000)
     except ValueError:
-        return None
+        return {}
     # A browser ends lines of a text field by CR LF.
     return {key: "\n".join(values).replace("\r\n", "\n") for key, values in fields.items()}
 

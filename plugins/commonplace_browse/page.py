@@ -24,7 +24,7 @@ from commonplace import (
     WriteRefusedError,
     __version__,
 )
-from commonplace.plugin import Context, UsageError
+from commonplace.plugin import Context, UsageError, counted
 from commonplace_browse import searching
 from commonplace_browse.changing import diff_of
 from commonplace_browse.condition import PATIENCE, size_of
@@ -63,6 +63,7 @@ class Page:
             workspace=memory.settings.workspace,
             read_only=read_only,
             csrf=keys.csrf,
+            counted=counted,
             note_url=searching.note_url,
             search_url=searching.search_url,
             diff_of=diff_of,

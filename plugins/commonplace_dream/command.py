@@ -124,10 +124,13 @@ def _chosen(steps: tuple[Step, ...], only: str) -> tuple[Step, ...]:
     try:
         numbers = [int(part) for part in only.split(",")]
     except ValueError:
-        raise UsageError(f"--only {only}: numbers of steps are wanted, such as 1,3") from None
+        raise UsageError(f"--only {only}: no numbers of steps", hint="--only 1,3") from None
     wrong = [number for number in numbers if not 1 <= number <= len(steps)]
     if wrong:
-        raise UsageError(f"--only {only}: there are {counted(len(steps), 'step')}")
+        raise UsageError(
+            f"--only {only}: the proposal has {counted(len(steps), 'step')}",
+            hint="commonplace dream shows them with their numbers",
+        )
     return tuple(steps[number - 1] for number in sorted(set(numbers)))
 
 

@@ -193,7 +193,7 @@ def _check_paths(queries: str | None, *others: str | None) -> None:
         )
     for path in (queries, *others):
         if path and "\0" in path:
-            raise CallerError(f"{path!r}: no path has a NUL in it")
+            raise CallerError(f"{path!r}: no path has a NUL in it", hint="name a file")
 
 
 def _check_outputs(args: Namespace) -> None:

@@ -204,8 +204,9 @@ def history_lines(found: Mapping[str, Any]) -> list[str]:
 
 def _cells(one: Mapping[str, Any], name: str) -> tuple[str, str]:
     change = one["change"]
-    changed = "" if change is None else f"{change[name]:+.3f}" if change[name] else "="
-    return f"{one['measures'][name]:.3f}", changed
+    changed = "" if change is None else f"{change[name]:+.3f}"
+    # A change that three decimals show as zero is none.
+    return f"{one['measures'][name]:.3f}", "=" if changed in ("+0.000", "-0.000") else changed
 
 
 def _differing(one: Compared) -> list[str]:

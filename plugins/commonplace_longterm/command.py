@@ -221,6 +221,7 @@ def _forget(tools: LongTermTools, args: Namespace, context: Context) -> int:
 
 def _text(file: str) -> str:
     """A file's text; raises ``CallerError`` where it cannot be read whole."""
+    shown = "standard input" if file == "-" else file
     try:
         if file == "-":
             if sys.stdin is None:
@@ -230,12 +231,15 @@ def _text(file: str) -> str:
             with open(file, "rb") as stream:
                 data = stream.read(_MOST_BYTES + 1)
     except OSError as error:
-        raise CallerError(f"{file} cannot be read: {error.strerror or error}") from error
+        raise CallerError(
+            f"{shown} cannot be read: {error.strerror or error}",
+            hint="name a file that `ltm export` wrote, or - for standard input",
+        ) from error
     if len(data) > _MOST_BYTES:
-        raise CallerError(f"{file} has more than {_MOST_BYTES} bytes")
+        raise CallerError(f"{shown} has more than {_MOST_BYTES:,} bytes", hint="import it in parts")
     with suppress(UnicodeDecodeError):
         return data.decode("utf-8-sig")
-    raise CallerError(f"{file} is no text in UTF-8", hint="save it as UTF-8")
+    raise CallerError(f"{shown} is no text in UTF-8", hint="save it as UTF-8")
 
 
 def _data(entry: Entry) -> dict[str, Any]:

@@ -42,7 +42,7 @@ def cleaned(text: str) -> str:
         sign for sign in lines if sign in "\n\t" or unicodedata.category(sign) not in {"Cc", "Cs"}
     ).strip()
     if not kept:
-        raise CallerError("the memory is empty")
+        raise CallerError("the memory is empty", hint="give its words")
     if len(kept) > LONGEST:
         raise CallerError(
             f"the memory has {len(kept)} characters, more than {LONGEST}",

@@ -55,7 +55,10 @@ def originals(folder: str, agent: str) -> Originals:
         raise
     except Exception as error:  # noqa: BLE001 - LanceDB raises whatever class comes to hand
         words = str(error).partition("\n")[0][:200]
-        raise CallerError(f"the memories in {folder} cannot be read: {words}") from None
+        raise CallerError(
+            f"the memories in {folder} cannot be read: {words}",
+            hint="check the rights of the folder, and that its program can read it",
+        ) from None
     own = [row for row in found if row.get("agentId", agent) in {agent, None}]
     entries = [_entry(row) for row in own if not row.get("scope")]
     kept = {entry.id: entry for entry in entries if entry is not None}

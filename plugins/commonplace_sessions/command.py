@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 _LISTED = 20
 _TITLE = 60
 _LONGEST_EVENT = 1 << 20
+_HOOK = "pipe the JSON that the program gives its hooks"
 
 
 class SessionsCommand:
@@ -93,7 +94,8 @@ class SessionsCommand:
             return 0
         if (args.session is None) != (args.action == "list"):
             words = "takes no session" if args.session else "needs a session"
-            raise UsageError(f"sessions {args.action} {words}")
+            hint = f"commonplace sessions {args.action}" + (" ID" if args.session is None else "")
+            raise UsageError(f"sessions {args.action} {words}", hint=hint)
         return {"list": _list, "show": _show, "archive": _archive}[args.action](args, context)
 
 
@@ -243,7 +245,7 @@ def _archived(event: Mapping[str, Any], args: Namespace, context: Context) -> Ar
 
     transcript = event.get("transcript_path")
     if not isinstance(transcript, str) or not transcript:
-        raise UsageError("the hook names no transcript")
+        raise UsageError("the hook names no transcript", hint=_HOOK)
     words = (event.get("hook_event_name"), event.get("reason") or event.get("trigger"))
     with context.open_memory() as memory:
         return archive_transcript(
@@ -271,7 +273,7 @@ def _event(text: bytes) -> Mapping[str, Any]:
     except (ValueError, RecursionError):
         event = None
     if not isinstance(event, dict):
-        raise UsageError("standard input is no JSON object")
+        raise UsageError("standard input is no JSON object", hint=_HOOK)
     return event
 
 
@@ -279,4 +281,7 @@ def _read(session: Session) -> tuple[Any, str]:
     try:
         return messages_in(session.location, session.program)
     except (OSError, PathNotAllowedError) as error:
-        raise CallerError(f"{session.path} cannot be read: {why_unreadable(error)}") from error
+        raise CallerError(
+            f"{session.path} cannot be read: {why_unreadable(error)}",
+            hint="name a plain file that you may read",
+        ) from error

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from commonplace import SearchResult
     from commonplace.plugin import TracedRecall
 
-_CITATION = re.compile(r"(.*?)(?:#L(\d+)(?:-L?(\d+))?|:(\d+)(?:-(\d+))?)?\Z", re.DOTALL)
+_LINE = r"(\d{1,9})"
+_CITATION = re.compile(rf"(.*?)(?:#L{_LINE}(?:-L?{_LINE})?|:{_LINE}(?:-{_LINE})?)?\Z", re.DOTALL)
 _LIKE_A_CITATION = re.compile(
     r"\S*#L\d+\S*|\S+\.(?:md|markdown|txt|jsonl)(?::\d+(?:-\d+)?)?", re.IGNORECASE
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import copy
 import inspect
 import pickle
@@ -50,6 +51,22 @@ def test_an_error_is_the_same_after_a_copy_or_a_pickle(
             assert str(again) == str(error), way
             assert again.args == error.args, way
             assert vars(again) == vars(error), way
+
+
+def test_what_a_command_refuses_says_how_to_correct_it(sources: list[Path], root: Path) -> None:
+    checked, silent = 0, []
+    for file in sources:
+        if not file.is_relative_to(root / "plugins") and "cli" not in file.parts:
+            continue
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)):
+                continue
+            if node.func.id in ("CallerError", "UsageError", "WorkspaceError"):
+                checked += 1
+                if not any(keyword.arg == "hint" for keyword in node.keywords):
+                    silent.append(f"{file.relative_to(root)}:{node.lineno}")
+    assert checked > 100
+    assert silent == []
 
 
 def below(error_class: type[CommonplaceError]) -> Iterator[type[CommonplaceError]]:

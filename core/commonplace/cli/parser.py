@@ -221,6 +221,7 @@ BUILTIN = COMMANDS
 
 _MODULES = {
     "recent": "list",
+    **dict.fromkeys(("get", "recall"), "read"),
     **dict.fromkeys(("remember", "correct", "forget", "undo", "journal"), "write"),
 }
 
@@ -248,9 +249,13 @@ def dispatch(argv: Sequence[str]) -> int:
             return _run_named(rest[1], ["--help"], env)
         sys.stdout.write(overview(env))
         return 0
+    if not name and common:  # it may be JSON that is asked for
+        raise UsageError("no command is named", hint=f"{PROGRAM} --help lists the commands")
     if not name:
         sys.stderr.write(overview(env))
         return 2
+    if name in _COMMON_WITH_VALUE:
+        raise UsageError(f"{name} needs a value", hint=f"{PROGRAM} --help says which")
     if name.startswith("-"):
         raise UsageError(f"unknown option {name}", hint=f"{PROGRAM} --help lists the commands")
     return _run_named(name, [*common, *rest[1:]], env, named_config(argv))
@@ -322,7 +327,7 @@ DONE, FAILED, NOT_VALID, IN_PART, INTERRUPTED = 0, 1, 2, 3, 130
 
 EXIT_CODES = {
     DONE: "done. Also a search that finds nothing or that keywords alone answer, and any command "
-    "where the configuration switches memory off.",
+    "but `remember`, `correct`, `forget` and `undo` where the configuration switches memory off.",
     FAILED: "failed, with the reason on standard error. Also `status` and `doctor` if they find a "
     "problem, `plugins` if one does not load, and `audit --check` if there is a finding.",
     NOT_VALID: "the command line or the configuration is not valid. Also `config check` if it "

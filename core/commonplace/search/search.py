@@ -20,7 +20,7 @@ from commonplace.model.search import (
 from commonplace.model.tuples import NamedTuple
 from commonplace.protocols.contexts import MOST_HITS, FurtherHits, RankContext, RankerContext
 from commonplace.resilience.deadline import NEVER
-from commonplace.search.choosing import Folding, joined, neighbours
+from commonplace.search.choosing import Folding, neighbours
 from commonplace.search.presenting import hits_of, none_of, unknown_notes, unknown_sources
 from commonplace.search.ranking import (
     Ranked,
@@ -305,6 +305,8 @@ class Searcher:
     def _joined(self, passed: Sequence[Candidate], limit: int) -> Sequence[Candidate]:
         """The first ``limit`` of ``passed``, where some are one passage; else all of them."""
         if self._settings.query.join and neighbours(passed[:limit]):
+            from commonplace.search.joining import joined
+
             return joined(passed, limit=limit)
         return passed
 

@@ -21,7 +21,7 @@ _BESIDE = re.compile(r"<!--.*?-->|\(Source: [^()]*\)\s*$")
 _SUPERSEDED = re.compile(r"~~(.*?)~~\s*\(superseded (\d{4}-\d{2}-\d{2})?", re.DOTALL)
 _NO_FACT = re.compile(r"^\s*(?:#{1,6}\s|```|~~~|>|\||---|<!--)")
 _FENCES = ("```", "~~~")
-_SOURCE = re.compile(r"\(Source: ([^()]*)#L(\d+)\)\s*$")
+_SOURCE = re.compile(r"\(Source: ([^()]*)#L(\d{1,9})\)\s*$")
 _SHORTEST = 12  # characters of a line that can say something by itself
 _LONGEST_SUCCESSOR = 80
 """Characters of the successor that a superseded text names."""

@@ -690,6 +690,18 @@ def test_memory_that_is_switched_off_is_no_failure(
     assert "warning  memory: memory search is switched off" in run("doctor", *argv[-4:]).out
 
 
+@pytest.mark.parametrize("command", ["remember tea", "forget MEMORY.md#L1", "undo"])
+def test_a_change_fails_where_memory_is_switched_off(
+    run: Callable[..., Run], workspace: str, tmp_path: Path, command: str
+) -> None:
+    file = tmp_path / "off.json5"
+    file.write_text("{ memory: { search: { enabled: false } } }", encoding="utf-8")
+    ran = run(*command.split(), "--workspace", workspace, "--config", str(file))
+    assert (ran.code, ran.out) == (1, "")
+    assert "nothing is written" in ran.err
+    assert "fix: set memorySearch.enabled to true" in ran.err
+
+
 # --- demo ---------------------------------------------------------------------------------------
 
 
@@ -767,3 +779,25 @@ def test_demo_does_not_write_into_a_folder_in_use(run: Callable[..., Run], works
     ran = run("demo", "--into", workspace)
     assert ran.code == 1
     assert "is not empty" in ran.err
+
+
+def test_demo_names_a_file_that_cannot_be_its_folder(
+    run: Callable[..., Run], tmp_path: Path
+) -> None:
+    (tmp_path / "notes.md").write_text("# Notes\n")
+    ran = run("demo", "--into", str(tmp_path / "notes.md"))
+    assert ran.code == 1
+    assert "notes.md cannot be used" in ran.err
+    assert "fix: name a folder that does not exist" in ran.err
+
+
+def test_demo_goes_into_a_folder_of_the_home(
+    run: Callable[..., Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    assert run("demo", "--into=~/demo").code == 0  # as bash leaves it
+    assert sorted(path.name for path in tmp_path.iterdir() if path.name in ("demo", "~")) == [
+        "demo"
+    ]

@@ -38,6 +38,19 @@ def test_nothing_at_all_is_a_usage_error_with_help(run: Callable[..., Run]) -> N
     assert "commands:" in ran.err
 
 
+def test_json_without_a_command_is_an_error_in_json(run: Callable[..., Run]) -> None:
+    for words in (("--json",), ("--workspace", "notes", "--format", "json")):
+        ran = run(*words)
+        assert (ran.code, ran.err) == (2, "")
+        assert ran.json["error"]["message"] == "no command is named"
+
+
+def test_a_common_option_without_its_value_is_not_unknown(run: Callable[..., Run]) -> None:
+    ran = run("--workspace")
+    assert ran.code == 2
+    assert "--workspace needs a value" in ran.err
+
+
 @pytest.mark.parametrize("name", BUILTIN)
 def test_help_of_a_command_shows_its_examples(run: Callable[..., Run], name: str) -> None:
     ran = run(name, "--help")

@@ -80,6 +80,14 @@ def test_what_is_not_understood_is_said(run: Callable[..., Run], notes: str) -> 
     assert "no note is of the source 'mail'; there is memory" in ran.err
 
 
+def test_a_source_of_a_folder_without_notes_is_said(
+    run: Callable[..., Run], tmp_path: Path
+) -> None:
+    (tmp_path / "empty").mkdir()
+    ran = run("list", "--workspace", str(tmp_path / "empty"), "--source", "mail")
+    assert ran.err == "note: no note is of the source 'mail'; there is no note at all\n"
+
+
 def test_recent_has_the_newest_days_and_changes_first(run: Callable[..., Run], notes: str) -> None:
     ran = run("recent", "--workspace", notes, "-n", "4")
     assert (ran.code, ran.err) == (0, "")

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from commonplace import Memory
 from commonplace.model.search import Candidate, Explanation, StoredChunk
-from commonplace.search.choosing import MOST_OF_A_PASSAGE, joined, neighbours, one_passage
+from commonplace.search.choosing import neighbours
+from commonplace.search.joining import MOST_OF_A_PASSAGE, joined, one_passage
 from commonplace.search.presenting import LIMIT
 
 if TYPE_CHECKING:

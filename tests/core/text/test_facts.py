@@ -97,3 +97,9 @@ def test_any_text_is_read(text: str, weights: dict[str, float]) -> None:
     held, share = item_about(text, weights, weights)
     assert set(held) <= set(weights)
     assert (0 < share <= 1) if held else share == 0
+
+
+def test_a_source_names_a_line_that_a_file_can_have() -> None:
+    sources = [f"(Source: memory/a.md#L{line})" for line in ("12", "9" * 5_000)]
+    found = [facts("MEMORY.md", f"- Mia drinks tea {source}")[0].source for source in sources]
+    assert found == ["memory/a.md#L12", ""]

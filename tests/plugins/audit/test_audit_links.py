@@ -86,3 +86,18 @@ def test_headings_are_checked_where_title_and_name_differ_in_case(
     notes = {"memory/staging.md": "# Staging\n\n## Ports\n", "memory/a.md": "[[staging#Prots]]\n"}
     (finding,) = audited(notes, "broken-link").findings
     assert "+[[staging#ports]]" in finding.diff
+
+
+@pytest.mark.parametrize("path", ["c#.md", "log#L3.md", "log#L3-L4.md"])
+def test_the_name_of_a_note_may_have_the_sign_before_lines(
+    audited: Callable[..., Audit], path: str
+) -> None:
+    body = "# Generics\n\nMarble, slate, granite.\n\n[a](x1.md) <!-- audit: ignore -->\n"
+    found = audited({path: f"{body}[b](x2.md)\n", "other.md": "# Oak\n\nElm, fir and ash.\n"})
+    assert [(one.kind, one.citation) for one in found.findings] == [("broken-link", f"{path}#L6")]
+    assert found.silenced == 1
+
+
+def test_a_link_to_a_line_that_no_file_has_is_broken(audited: Callable[..., Audit]) -> None:
+    found = audited({"a.md": f"# A\n\n[x](#L{'9' * 5_000})\n"}, "broken-link")
+    assert [one.citation for one in found.findings] == ["a.md#L3"]

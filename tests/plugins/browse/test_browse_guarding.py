@@ -101,4 +101,5 @@ def test_read_only_refuses_every_change(make_browser: Callable[..., Any], memory
 
 def test_other_methods_and_long_bodies_are_refused(browser: Any) -> None:
     assert browser.raw("PUT", "/apply").status_code == 403
-    browser.post("/preview", 403, action="remember", new="x" * 1_000_001)
+    answer = browser.post("/preview", 413, action="remember", new="x" * 1_000_001)
+    assert "too long" in answer.text

@@ -174,8 +174,31 @@ def test_a_long_note_is_shown_by_line_and_its_day_says_that_it_is_cut(
     page = browser.get("/note?path=memory/2026-02-03.md&lines=8500-8500")
     assert '<ol class="lines" start="8401">' in page
     assert '<li id="L8500" class="at">' in page
+    assert page.count("<li id=") == 1_000  # of the last 2,000 lines
     assert "read all of it" in browser.get("/timeline?day=2026-02-03")
     assert "read all of it" not in browser.get("/timeline?day=2026-10-12")
+
+
+def test_the_lines_of_a_long_note_are_read_page_by_page(browser: Any, notes: Path) -> None:
+    import html
+
+    numbers = range(1, 9_001)
+    text = "\n".join(f"- line {number} of a long log" for number in numbers)
+    (notes / "memory/2026-02-03.md").write_text(text, encoding="utf-8")
+    (notes / "memory/short.md").write_text("one line\n", encoding="utf-8")
+    page = browser.get("/note?path=memory/2026-02-03.md")
+    seen = re.findall(r'<li id="L(\d+)"', page)
+    assert "Earlier lines" not in page
+    while later := re.search(r'href="([^"]*)">Later lines', page):
+        page = browser.get(html.unescape(later[1]))
+        seen += re.findall(r'<li id="L(\d+)"', page)
+        assert page.count("Earlier lines") == 1
+    assert seen == [str(number) for number in numbers]
+    earlier = re.search(r'href="([^"]*)">← Earlier lines', page)
+    assert earlier is not None
+    assert '<li id="L8000">' in browser.get(html.unescape(earlier[1]))
+    assert '<li id="L9000">' in browser.get("/note?path=memory/2026-02-03.md&lines=99999-99999")
+    assert ">1 line<" in browser.get("/note?path=memory/short.md")
 
 
 def test_what_my_agent_sees_is_exactly_the_recall(browser: Any, memory: Any) -> None:

@@ -131,6 +131,7 @@ def test_proposals_are_reviewed_line_by_line(
     now = hidden_fields(browser.get("/dream"))["digest"]
     assert "1 step" in browser.post("/dream/preview", 400, digest=now, step="9").text
     browser.post("/dream/apply", 400, digest=digest, only="x; rm")
+    browser.post("/dream/apply", 400, digest="--json", only="1")
 
 
 def test_a_note_opens_in_the_editor(make_browser: Callable[..., Any], tmp_path: Path) -> None:

@@ -80,6 +80,17 @@ def test_figures_are_rounded_once(tmp_path: Path) -> None:
     assert history_lines(found)[1].count(" 0.737") == 2
 
 
+def test_a_change_that_is_shown_as_zero_is_none(tmp_path: Path) -> None:
+    history = _history(tmp_path)
+    outcome = _outcome(True)
+    for value in (0.7374, 0.7371, 0.7374):
+        measures = dict.fromkeys(outcome.scores[0].measures, value)
+        history.keep(outcome._replace(scores=(outcome.scores[0]._replace(measures=measures),)))
+    cells = [line.split() for line in history_lines(history_json("w", history))[1:]]
+    assert [line.count("=") for line in cells] == [2, 2, 0]
+    assert not any("0.000" in cell for line in cells for cell in line)
+
+
 def test_a_change_is_against_the_same_queries_of_the_same_set(tmp_path: Path) -> None:
     history = _history(tmp_path)
     history.keep(_outcome(True, False))

@@ -220,6 +220,15 @@ def test_every_form_of_a_citation_is_read(path: str, first: int, more: int) -> N
 
 
 @pytest.mark.usefixtures("at_workspace")
+def test_a_line_that_no_file_has_is_refused(
+    make: Callable[..., Memory], capsys: pytest.CaptureFixture[str]
+) -> None:
+    make().close()
+    assert main(["why", f"MEMORY.md#L{'9' * 5_000}"]) == 1
+    assert "path not allowed" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("at_workspace")
 def test_the_command_shows_recalls_and_replays(
     make: Callable[..., Memory],
     capsys: pytest.CaptureFixture[str],

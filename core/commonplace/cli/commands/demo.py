@@ -119,10 +119,16 @@ def _handled_signals() -> Iterator[None]:
 
 
 def _empty_folder(into: str) -> str:
-    folder = os.path.abspath(into)
-    os.makedirs(folder, exist_ok=True)
-    if os.listdir(folder):
-        raise WorkspaceError(f"{folder} is not empty", hint="name a folder that does not exist")
+    folder = os.path.abspath(os.path.expanduser(into))  # shells leave --into=~/demo as it is
+    hint = "name a folder that does not exist"
+    try:
+        os.makedirs(folder, exist_ok=True)
+        is_empty = not os.listdir(folder)
+    except OSError as error:
+        reason = error.strerror or error
+        raise WorkspaceError(f"{folder} cannot be used: {reason}", hint=hint) from error
+    if not is_empty:
+        raise WorkspaceError(f"{folder} is not empty", hint=hint)
     return folder
 
 

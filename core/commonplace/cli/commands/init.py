@@ -77,7 +77,7 @@ class InitCommand:
 
     def configure(self, parser: ArgumentParser) -> None:
         """Add the arguments."""
-        about = "folder of the notes (default: the workspace, else the current folder)"
+        about = "folder of the notes (default: that of --workspace, else the current folder)"
         argument(parser, "folder", "DIR", about, nargs="?")
         parser.add_argument(
             "--user",

@@ -87,7 +87,8 @@ class ListCommand:
             ]
         _print(found, context)
         if args.source and args.source not in sources:
-            context.note(f"no note is of the source {args.source!r}; there is {', '.join(sources)}")
+            known = ", ".join(sources) or "no note at all"
+            context.note(f"no note is of the source {args.source!r}; there is {known}")
         elif not found:
             context.note("no notes" + (" like that" if refs else ""))
         return 0

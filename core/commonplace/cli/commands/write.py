@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from commonplace.cli.context import UsageError
 from commonplace.cli.parser import argument, flag, positive_int, unit_interval
 from commonplace.cli.streams import typed
+from commonplace.errors import MemoryDisabledError, WriteRefusedError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -48,7 +49,13 @@ def _lines_json(lines: Lines) -> dict[str, Any]:
 
 def _change(context: Context, change: Callable[[Writer], Receipt], command: str) -> int:
     """Make one change and print its receipt."""
-    with context.open_memory() as memory:
+    try:
+        opened = context.open_memory()
+    except MemoryDisabledError as error:  # to end with 0, as what only reads does, would be a lie
+        raise WriteRefusedError(
+            f"nothing is written: {error}", kind="disabled", hint=error.hint
+        ) from error
+    with opened as memory:
         receipt = change(memory.writer(who=f"commonplace {command}"))
         noted = () if context.json else receipt.notes  # printed below
         context.notes(report for report in memory.host.hook_failures if report not in noted)

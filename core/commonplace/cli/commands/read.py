@@ -1,4 +1,4 @@
-"""``commonplace recall``: the block on memory that an agent is shown."""
+"""``commonplace get`` and ``recall``: what is read without a search of one's own."""
 
 from __future__ import annotations
 
@@ -14,6 +14,61 @@ if TYPE_CHECKING:
     from commonplace.cli.context import Context
 
 
+class GetCommand:
+    """Prints a note from its file."""
+
+    name = "get"
+    formats = ("plain", "json", "md")
+    summary = "Print a note, or some lines of it"
+    examples = (
+        "commonplace get MEMORY.md",
+        "commonplace get memory/2026-10-07.md --from 5 --lines 20",
+        "commonplace get memory/2026-10-07.md#L5-L24",
+    )
+
+    def configure(self, parser: ArgumentParser) -> None:
+        """Add the arguments."""
+        parser.add_argument(
+            "path",
+            metavar="PATH",
+            help="path of a note, with or without .md, or a citation as search results have it: "
+            "path#L3, path#L3-L9 (or path:3-9) give those lines",
+        )
+        about = "first line to print, counted from 1"
+        argument(parser, "--from", "N", about, dest="start", type=positive_int)
+        argument(parser, "--lines", "N", "how many lines (default: all)", type=positive_int)
+
+    def run(self, args: Namespace, context: Context) -> int:
+        """Read the note from its file, never from the index."""
+        with context.open_memory() as memory:
+            note = memory.get(args.path, start=args.start, lines=args.lines)
+        if context.json:
+            from commonplace.cli.jsonify import plain
+
+            context.emit({**context.whose, **plain(note)})
+            return 0
+        text = note.text
+        if context.format == "md":
+            from commonplace.cli.forms import cited_text
+
+            text = cited_text(note.path, note.start_line, note.end_line, text)
+        elif context.pretty:
+            from commonplace.cli.streams import printable
+
+            text = printable(text)
+        if note.end_line >= note.start_line:
+            context.line(text)
+        if note.start_line > note.total_lines:
+            from commonplace.errors import counted
+
+            context.note(f"{note.path} has {counted(note.total_lines, 'line')}")
+        elif note.end_line < note.total_lines:
+            context.note(
+                f"{note.path}: lines {note.start_line} to {note.end_line} of {note.total_lines}"
+            )
+        return 0
+
+
 _LEAST_BUDGET = 500  # as Memory.recall has it
 
 
@@ -21,7 +76,6 @@ class RecallCommand:
     """Prints what an agent is shown at a session's start, or for a question."""
 
     name = "recall"
-    formats = ("prompt", "plain", "json")
     summary = "Print the block on memory for an agent's prompt"
     examples = (
         "commonplace recall",

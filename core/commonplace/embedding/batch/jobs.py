@@ -201,6 +201,21 @@ class Batching:
             words.append(f"{texts} for {counted(len(records), 'batch job')} of {self.provider}")
         return words
 
+    def settle(self, left: Iterable[JobRecord], missing: Collection[str]) -> None:
+        """Take out of the records of ``left`` jobs the ids that have vectors from elsewhere now.
+
+        ``left`` holds those ids alone that were to be embedded at once, ``missing`` are those that
+        still lack a vector. A record without ids is deleted; what the vendor has of it expires.
+        """
+        got = {record.name: set(record.ids).difference(missing) for record in left}
+        with contextlib.suppress(UnavailableError), self.store.lease():
+            for record in self.store.load():
+                ids = tuple(id_ for id_ in record.ids if id_ not in got.get(record.name, ()))
+                if not ids:
+                    self.store.forget(record)
+                elif ids != record.ids:
+                    self.store.save(record._replace(ids=ids))
+
     def failed(self, reason: str, times: int) -> None:
         """Count a failure."""
         self.failures += times

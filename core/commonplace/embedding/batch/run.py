@@ -35,7 +35,6 @@ _GROWTH = 1.5
 _SECONDS = 60.0  # for a small request
 _NO_BATCHES = (404, 405, 501)
 _STALE = 30 * 86400.0
-_OF_THE_KEY = frozenset({"auth", "quota"})  # a later sync may collect the job, with another key
 
 
 @frozen
@@ -185,7 +184,7 @@ class _Run:
             try:
                 job = self._call(lambda deadline: self._api.find(record.name, deadline=deadline))
             except ProviderError as error:
-                if error.kind in PASSING | _OF_THE_KEY:
+                if error.kind != "not_found":  # of an endpoint that lists no jobs
                     self._leave(record, ids, error)
                     return True
                 job = None
@@ -280,11 +279,9 @@ class _Run:
             if job.old or (error.kind == "not_found" and job.adopted):  # it is gone
                 self._end(job, clean=False)
                 self._want(job.ids)
-            elif error.kind in _OF_THE_KEY:
+            elif error.kind not in PASSING:
                 self._active.remove(job)
                 self._leave(job.record, job.ids, error)
-            elif error.kind not in PASSING:
-                self._give_up(job, str(error), job.attempts)
             elif self._is_late(job):
                 self._repeat(job, str(error))
             return
@@ -319,16 +316,18 @@ class _Run:
         self._kept |= collector.kept
         rest = tuple(id_ for id_ in job.ids if id_ not in self._kept)
         reason = "" if state.state == "done" else state.reason or f"it was {state.state}"
-        passes = False
         if failed is not None:
             reason = str(failed)
-            if failed.kind in _OF_THE_KEY and not job.old:
+        if failed is not None and rest and not job.old:
+            if failed.kind not in PASSING:
                 self._active.remove(job)
                 self._leave(job.record, rest, failed)
                 return
-            passes = failed.kind in PASSING and not job.old and not self._is_late(job)
-        if (rest and passes) or (reason and self._work.deadline.expired):
-            job.ids, job.error = rest, reason  # looked at again, perhaps by a later sync
+            if not self._is_late(job):
+                job.ids, job.error = rest, reason
+                return
+        if reason and self._work.deadline.expired:
+            job.ids = rest  # a later sync collects them
             return
         if rest and not reason:
             words = next(iter(collector.errors.values()), "they are missing in the results")

@@ -55,7 +55,16 @@ def test_texts_of_a_job_that_a_quota_keeps_from_us_wait_and_are_not_paid_for_twi
 
 @pytest.mark.parametrize(
     ("call", "kind"),
-    [("poll", "auth"), ("collect", "auth"), ("find", "auth"), ("find", "unavailable")],
+    [
+        ("poll", "auth"),
+        ("poll", "protocol"),
+        ("poll", "bad_request"),
+        ("collect", "auth"),
+        ("collect", "protocol"),
+        ("find", "auth"),
+        ("find", "protocol"),
+        ("find", "unavailable"),
+    ],
 )
 def test_a_job_that_may_never_be_looked_at_is_left_and_its_texts_are_embedded_at_once(
     bench: Bench, call: str, kind: ProviderErrorKind
@@ -110,8 +119,10 @@ def test_of_a_job_left_only_texts_without_a_vector_are_waited_for(bench: Bench) 
     with JobStore(bench.folder).lease():
         batching.settle(left, ())
     assert len(bench.jobs()[0].ids) == 3 + others, "another process works with it"
+    bench.vendor.faults = {call: refused("auth") for call in ("cancel", "clean")}
     batching.settle([left[0]._replace(ids=tuple(texts()))], ())
     assert (batching.notices(KEY), bench.jobs()) == ([], [])
+    assert bench.vendor.calls[-2:] == ["cancel", "clean"]
     batching.settle(left, texts())
     assert bench.jobs() == [], "what another process has collected does not come back"
 

@@ -217,7 +217,9 @@ class BatchSettings(Group):
 
     enabled: bool = setting("Embed documents through the provider's batch API.", default=False)
     wait: bool = setting("Wait for the batch to be done.", default=True)
-    concurrency: int = setting("Batches under way at once.", default=2, minimum=1, clamp=(1, None))
+    concurrency: int = setting(
+        "Batches under way at once, and other requests.", default=2, minimum=1, clamp=(1, None)
+    )
     poll_interval_ms: int = setting(
         "Time between two looks at a batch.", default=2000, unit="ms", minimum=0
     )

@@ -100,10 +100,10 @@ class EmbeddingCache:
 
     def put(self, fingerprint: str, vectors: Mapping[bytes, bytes]) -> None:
         """Keep ``vectors`` by digest, and drop the least recently used beyond the bound."""
-        now = self._now()
 
         def write(connection: apsw.Connection) -> None:
             with connection:
+                now = self._now(connection)
                 connection.executemany(
                     "INSERT OR REPLACE INTO embedding VALUES (?, ?, ?, ?, ?)",
                     [(fingerprint, text, of, now, len(of)) for text, of in vectors.items()],
@@ -157,10 +157,11 @@ class EmbeddingCache:
         # stays as it was.
         try:
             with connection:
+                now = self._now(connection)
                 connection.executemany(
                     "UPDATE embedding SET used_at = ?"
                     " WHERE fingerprint = ? AND digest = ? AND bytes = ?",
-                    [(self._now(), fingerprint, text, len(of)) for text, of in vectors.items()],
+                    [(now, fingerprint, text, len(of)) for text, of in vectors.items()],
                 )
         except _DAMAGE:
             raise
@@ -178,8 +179,14 @@ class EmbeddingCache:
                 (surplus,),
             )
 
-    def _now(self) -> int:
-        return int(self._clock() * 1000)
+    def _now(self, connection: apsw.Connection) -> int:
+        """The time in milliseconds; after the last use also where the clock was set back.
+
+        What is put then would be the first to go, and be paid for again and again.
+        """
+        last = connection.execute("SELECT ifnull(max(used_at), 0) FROM embedding").get
+        now = int(self._clock() * 1000)
+        return now if now >= last else int(last) + 1
 
     def _guarded(self, work: Callable[[apsw.Connection], T], otherwise: T) -> T:
         """What ``work`` gives; a failure of the file becomes :attr:`trouble`."""

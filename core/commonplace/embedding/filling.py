@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from attrs import define
@@ -99,12 +99,10 @@ def fill_from_cache(
     if service.cache is None or not (state := service.cache.state())[0]:
         return 0
     for provider in service.providers:
-        try:
-            filled = _Filling(service, provider, store, build, wait, deadline).from_cache(state)
-        except UnavailableError:
-            continue
-        if filled:
-            return filled
+        with suppress(UnavailableError):
+            filling = _Filling(service, provider, store, build, wait, deadline)
+            if filled := filling.from_cache(state):
+                return filled
     return 0
 
 
@@ -169,10 +167,12 @@ class _Filling:
                 self._fill(self._missing())
         except UnavailableError as error:
             reason, self.busy = describe(error), isinstance(error, IndexBusyError)
-        left = sum(digest not in self._refused for digest, _ in self._missing()) if missing else 0
+        still = [one for one in self._missing() if one[0] not in self._refused] if missing else []
         if self._memory is not None:
             self._memory.keep(self._fingerprint, self._refused)
-        if not left and not reason:
+        if self._batch and self._batch.left and (batching := self._provider.batching()):
+            batching.settle(self._batch.left, {text_digest(text).hex() for _, text in still})
+        if not still and not reason:
             self._drop_other_lengths()
         return Embedding(
             provider=self._provider.id,
@@ -180,7 +180,7 @@ class _Filling:
             cached=self._cached,
             cut=self._cut,
             requests=self._provider.requests - before,
-            missing=left,
+            missing=len(still),
             reason=reason,
             batched=self._batched,
             jobs=self._batch.begun if self._batch else 0,

@@ -106,8 +106,8 @@ _OF_A_KEY = frozenset({"auth", "quota", "rate_limit"})
 class RotatingKeys:
     """``providers`` that differ in their keys alone, at least one, behind one face.
 
-    The one that answered last is asked first. Where all are refused, what is raised is an error
-    that may pass by itself, if there was one, else the first.
+    The one that answered last is asked first. Where all are refused, what is raised is the error
+    that may pass by itself soonest, if there is one, else the first.
     """
 
     def __init__(self, providers: Sequence[EmbeddingProvider]) -> None:
@@ -147,7 +147,8 @@ class RotatingKeys:
             return vectors
         from commonplace.resilience.retry import PASSING
 
-        raise next((error for error in refusals if error.kind in PASSING), refusals[0])
+        passing = [error for error in refusals if error.kind in PASSING]
+        raise min(passing, key=lambda error: error.retry_after or 0.0, default=refusals[0])
 
     def close(self) -> None:
         """Close all."""

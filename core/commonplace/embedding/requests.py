@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from math import inf
+from operator import add
 from threading import Event, Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from attrs import define, evolve, frozen
+from attrs import define
 
 from commonplace.embedding.http.errors import SEE_TRACEBACK, show_traceback
 from commonplace.embedding.vectors import checked, dims_of
@@ -29,8 +30,7 @@ _OF_A_TEXT = frozenset({"bad_request", "protocol", "too_large"})
 """Kinds of error that may be due to what a text says, and not to provider or settings."""
 
 
-@frozen
-class Embedded:
+class Embedded(NamedTuple):
     """The vectors of a run of texts: ``indices`` into what was asked, ``cut`` those shortened.
 
     ``refused`` are (index, reason) of texts that the provider will not embed, though it does
@@ -172,11 +172,10 @@ class RequestRunner:
         if len(lengths) <= 1:
             return None
         words = " and of ".join(str(length) for length in sorted(lengths))
-        return ProviderError(
-            f"{self.name}: vectors of {words} dimensions came back",
-            provider=self.name,
-            kind="protocol",
-        )
+        return self._wrong(f"vectors of {words} dimensions came back")
+
+    def _wrong(self, words: str) -> ProviderError:
+        return ProviderError(f"{self.name}: {words}", provider=self.name, kind="protocol")
 
     def _run(
         self, indices: tuple[int, ...], texts: Sequence[str], purpose: Purpose, trial: _Trial
@@ -195,14 +194,21 @@ class RequestRunner:
             if error.kind == "too_large" and len(sent[0]) > _SHORTEST_CUT:
                 shorter = sent[0].lstrip()[: len(sent[0]) // 2]
                 half = self._run(indices, [shorter], purpose, trial)
-                return evolve(half, cut=half.indices)
+                return half._replace(cut=half.indices)
             if purpose == "query" or error.kind not in _OF_A_TEXT or not self._works(trial):
                 raise
             if len(texts) > 1:
                 return self._halves(indices, texts, purpose, trial)
             return Embedded((), (), refused=((indices[0], str(error)),))
         trial.works = True
-        return Embedded(indices, tuple(vectors), cut)
+        if all(vectors):
+            return Embedded(indices, tuple(vectors), cut)
+        # The others were paid for: only those without a valid vector are sent again.
+        pairs = {i: vector for i, vector in zip(indices, vectors, strict=True) if vector}
+        done = Embedded(tuple(pairs), tuple(pairs.values()), tuple(i for i in cut if i in pairs))
+        rest = {i: text for i, text in zip(indices, texts, strict=True) if i not in pairs}
+        again = self._run(tuple(rest), list(rest.values()), purpose, trial)
+        return Embedded(*map(add, done, again))
 
     def _halves(
         self, indices: tuple[int, ...], texts: Sequence[str], purpose: Purpose, trial: _Trial
@@ -210,12 +216,7 @@ class RequestRunner:
         middle = len(texts) // 2
         first = self._run(indices[:middle], texts[:middle], purpose, trial)
         second = self._run(indices[middle:], texts[middle:], purpose, trial)
-        return Embedded(
-            first.indices + second.indices,
-            first.vectors + second.vectors,
-            first.cut + second.cut,
-            first.refused + second.refused,
-        )
+        return Embedded(*map(add, first, second))
 
     def _works(self, trial: _Trial) -> bool:
         """Whether the texts are at fault: the provider then takes others, or a harmless one."""
@@ -232,16 +233,13 @@ class RequestRunner:
 
         It is due to the server if the vector of a harmless text has not the known length, either.
         """
-        dims = dims_of(vectors[0])
+        dims = dims_of(max(vectors, key=len))
         if trial.dims not in {None, dims}:
             usual = self._usual_length(trial)
             trial.works = True
             if usual == trial.dims:
-                raise ProviderError(
-                    f"{self.name}: a vector of {dims} dimensions came back, others have {usual}",
-                    provider=self.name,
-                    kind="protocol",
-                )
+                words = f"a vector of {dims} dimensions came back, others have {usual}"
+                raise self._wrong(words)
         trial.dims = dims
 
     def _usual_length(self, trial: _Trial) -> int:
@@ -249,6 +247,7 @@ class RequestRunner:
         return dims_of(self._send([_HARMLESS], "document", trial)[0])
 
     def _send(self, texts: list[str], purpose: Purpose, trial: _Trial) -> list[bytes]:
+        """Their vectors, at least one of them valid; ``b""`` for others."""
         deadline = trial.deadline
         # All attempts together, without the waits between: what hangs is not left to do so thrice.
         left = self._seconds(purpose)
@@ -267,13 +266,9 @@ class RequestRunner:
                     error.retry = False
                 raise
             try:
-                return checked(vectors, count=len(texts), dims=None, provider=self.name)
+                return checked(vectors, count=len(texts), dims=None, provider=self.name, some=True)
             except (TypeError, ValueError, OverflowError) as error:
-                raise ProviderError(
-                    f"{self.name}: the response contains no valid vectors",
-                    provider=self.name,
-                    kind="protocol",
-                ) from error
+                raise self._wrong("the response contains no valid vectors") from error
 
         try:
             return with_retries(call, self._policy, deadline=deadline, pauses=trial.pauses)

@@ -29,26 +29,40 @@ class ZeroVectorError(ProviderError):
 
 
 def checked(
-    vectors: Sequence[Sequence[float]], *, count: int, dims: int | None, provider: str
+    vectors: Sequence[Sequence[float]],
+    *,
+    count: int,
+    dims: int | None,
+    provider: str,
+    some: bool = False,
 ) -> list[bytes]:
     """``vectors`` as unit vectors, float32 little-endian; refused where they cannot be right.
 
     ``count`` is how many there must be, ``dims`` how long (``None``: all alike). Raises
     :class:`~commonplace.errors.ProviderError` of kind ``protocol`` for a wrong count, an empty
     vector, one longer than :data:`MOST_DIMS`, unequal lengths, truth values, numbers that are not
-    finite, and vectors of length zero.
+    finite, and vectors of length zero. With ``some`` one that cannot be right for itself is ``b""``
+    where others are.
     """
     if len(vectors) != count:
         raise _wrong(provider, f"{len(vectors)} vectors came back for {count} texts")
-    result = []
+    result: list[bytes] = []
+    errors: list[Exception] = []
     for vector in vectors:
-        packed = _unit(vector, provider)
+        try:
+            packed = _unit(vector, provider)
+        except (ProviderError, TypeError, ValueError, OverflowError) as error:
+            errors.append(error)
+            result.append(b"")
+            continue
         dims = len(packed) // 4 if dims is None else dims
         if len(packed) != 4 * dims:
             raise _wrong(
                 provider, f"a vector has {len(packed) // 4} dimensions where {dims} were expected"
             )
         result.append(packed)
+    if errors and not (some and any(result)):
+        raise errors[0]
     return result
 
 

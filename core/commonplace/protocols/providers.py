@@ -129,7 +129,7 @@ class BatchLimits(NamedTuple):
     """The most one batch job may hold.
 
     ``bytes`` is of the file that the lines are written to. ``kept_seconds`` after its beginning
-    nothing is left of a job: it is forgotten then.
+    a job may be gone: then it is forgotten, unless what it made can still be collected.
     """
 
     lines: int = 50_000

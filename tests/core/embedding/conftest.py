@@ -1,4 +1,4 @@
-"""A vendor of batch jobs in memory, and what a process of ours is made of."""
+"""A vendor of batch jobs in memory, what a process of ours is made of, and a store to fill."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from commonplace.errors import ProviderError
 from commonplace.protocols.providers import BatchLimits, BatchLine, BatchState, Limits
 from commonplace.resilience.deadline import Deadline
 from commonplace.resilience.retry import RetryPolicy
+from commonplace.testing import make_put, publish
+from commonplace_inmemory.store import InMemoryStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -171,3 +173,12 @@ class Bench:
 @pytest.fixture
 def bench(tmp_path: Path) -> Bench:
     return Bench(str(tmp_path / "state" / "memory" / "batches"))
+
+
+@pytest.fixture
+def store() -> Iterator[InMemoryStore]:
+    """Three chunks without vectors."""
+    store = InMemoryStore()
+    publish(store, make_put("a.md", "one", "two two"), make_put("b.md", "three three"))
+    yield store
+    store.close()

@@ -64,6 +64,24 @@ def test_the_least_recently_used_goes_first_and_reading_is_use(tmp_path: Path) -
     cache.close()
 
 
+def test_after_a_clock_was_set_back_what_is_new_is_not_the_first_to_go() -> None:
+    d = text_digest("d")
+    now = [5000.0]
+    cache = EmbeddingCache(":memory:", max_entries=2, clock=lambda: now[0])
+    cache.put("f", {A: b"1111"})
+    now[0] = 5001.0
+    cache.put("f", {B: b"1111"})
+    now[0] = 1000.0
+    before = cache.state()
+    cache.put("f", {C: b"1111"})
+    assert cache.get("f", [C]) == {C: b"1111"}
+    assert cache.count() == 2
+    assert cache.state() != before, "a full cache shows that it has other vectors"
+    cache.get("f", [B])
+    cache.put("f", {d: b"1111"})
+    assert set(cache.get("f", [A, B, C, d])) == {B, d}
+
+
 def test_a_damaged_file_is_thrown_away_and_filled_again(tmp_path: Path) -> None:
     path = tmp_path / "e.sqlite"
     path.write_bytes(b"this is no database, and long enough to be read as one" * 100)

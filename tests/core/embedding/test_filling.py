@@ -10,63 +10,29 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from tests.core.embedding.fills import Provider, filled, service_of
 
 from commonplace.embedding import filling
 from commonplace.embedding.cache import EmbeddingCache
 from commonplace.embedding.filling import fill_from_cache, fill_vectors
-from commonplace.embedding.guarded import GuardedProvider
-from commonplace.embedding.service import EmbeddingService, QueryVector
+from commonplace.embedding.service import QueryVector
 from commonplace.embedding.spaces import fingerprint_of
 from commonplace.embedding.vectors import floats
-from commonplace.errors import IndexBusyError, ProviderError
+from commonplace.errors import IndexBusyError
 from commonplace.model.search import Fallback
 from commonplace.protocols.providers import Limits
-from commonplace.resilience.breaker import CircuitBreaker
 from commonplace.resilience.deadline import NEVER, Deadline
 from commonplace.testing import live_build, make_put, publish, write
 from commonplace_inmemory.store import InMemoryStore
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from contextlib import AbstractContextManager
     from pathlib import Path
 
     from commonplace.model.documents import Build
-    from commonplace.model.reports import Embedding, Progress
+    from commonplace.model.reports import Progress
     from commonplace.model.search import ChunkId
-
-
-class Provider:
-    """Its vectors tell who made them and from what: (place + 1, length of the text)."""
-
-    capabilities: frozenset[str] = frozenset()
-    concurrency = 1
-    model = "m"
-
-    def __init__(self, place: int, limits: Limits | None = None) -> None:
-        self.place = place
-        self.limits = limits or Limits()
-        self.ill = False
-        self.sick_after: int | None = None
-        self.requests: list[list[str]] = []
-
-    @property
-    def sent(self) -> list[str]:
-        return [text for request in self.requests for text in request]
-
-    def fingerprint(self) -> str:
-        return f"maker {self.place}"
-
-    def embed(
-        self, texts: Sequence[str], *, purpose: str, deadline: Deadline
-    ) -> Sequence[Sequence[float]]:
-        if self.ill or (self.sick_after is not None and len(self.requests) >= self.sick_after):
-            raise ProviderError(f"{self.place} is ill", provider="p", kind="auth")
-        self.requests.append(list(texts))
-        return [[self.place + 1.0, float(len(text))] for text in texts]
-
-    def close(self) -> None:
-        pass
 
 
 class Clock:
@@ -75,33 +41,6 @@ class Clock:
 
     def __call__(self) -> float:
         return self.now
-
-
-def service_of(
-    *providers: Provider,
-    cache: EmbeddingCache | None = None,
-    clock: Clock | None = None,
-    absent: Fallback | None = None,
-) -> EmbeddingService:
-    time = clock or Clock()
-
-    def link(provider: Provider) -> GuardedProvider:
-        first, second = (CircuitBreaker(clock=time, monotonic=time) for _ in range(2))
-        return GuardedProvider(f"p{provider.place}", provider, first, indexing=second)
-
-    return EmbeddingService([link(one) for one in providers], cache, absent=absent)
-
-
-def filled(service: EmbeddingService, store: InMemoryStore, **options: Any) -> Embedding:
-    return fill_vectors(service, store, live_build(store), deadline=NEVER, **options)
-
-
-@pytest.fixture
-def store() -> Iterator[InMemoryStore]:
-    store = InMemoryStore()
-    publish(store, make_put("a.md", "one", "two two"), make_put("b.md", "three three"))
-    yield store
-    store.close()
 
 
 def coverage(store: InMemoryStore) -> dict[str, int]:

@@ -8,82 +8,24 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
+from tests.core.embedding.fills import Provider, filled, service_of
 
 from commonplace.embedding import filling
 from commonplace.embedding.cache import EmbeddingCache, text_digest
-from commonplace.embedding.filling import fill_from_cache, fill_vectors
-from commonplace.embedding.guarded import GuardedProvider
+from commonplace.embedding.filling import fill_from_cache
 from commonplace.embedding.service import EmbeddingService, QueryVector
 from commonplace.embedding.spaces import RefusedTexts, SpaceLedger
-from commonplace.errors import ProviderError
 from commonplace.health.status import refused_texts
 from commonplace.model.search import Fallback
 from commonplace.protocols.providers import Limits
-from commonplace.resilience.breaker import CircuitBreaker
-from commonplace.resilience.deadline import NEVER, Deadline
+from commonplace.resilience.deadline import NEVER
 from commonplace.testing import live_build, make_put, publish, write
 from commonplace_inmemory.store import InMemoryStore
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from commonplace.model.documents import Build
-    from commonplace.model.reports import Embedding
-
-
-class Provider:
-    """Its vectors tell who made them and from what; ``extra`` numbers make them longer."""
-
-    capabilities: frozenset[str] = frozenset()
-    concurrency = 1
-    model = "m"
-
-    def __init__(self, place: int, limits: Limits | None = None) -> None:
-        self.place = place
-        self.limits = limits or Limits()
-        self.extra = 0
-        self.bad: frozenset[str] = frozenset()
-        self.odd: frozenset[str] = frozenset()
-        self.sick_after: int | None = None
-        self.requests: list[list[str]] = []
-
-    def fingerprint(self) -> str:
-        return f"maker {self.place}"
-
-    def embed(
-        self, texts: Sequence[str], *, purpose: str, deadline: Deadline
-    ) -> Sequence[Sequence[float]]:
-        if self.sick_after is not None and len(self.requests) >= self.sick_after:
-            raise ProviderError(f"{self.place} is ill", provider="p", kind="auth")
-        self.requests.append(list(texts))
-        if not self.bad.isdisjoint(texts):
-            raise ProviderError("not that", provider="p", kind="bad_request")
-        rest = [1.0] * self.extra
-        made = [[self.place + 1.0, float(len(text)), *rest] for text in texts]
-        return [[*v, 1.0] if t in self.odd else v for t, v in zip(texts, made, strict=True)]
-
-    def close(self) -> None:
-        pass
-
-
-def service_of(provider: Provider, *, cache: EmbeddingCache | None = None) -> EmbeddingService:
-    first, second = (CircuitBreaker(clock=lambda: 0.0, monotonic=lambda: 0.0) for _ in range(2))
-    link = GuardedProvider(f"p{provider.place}", provider, first, indexing=second)
-    return EmbeddingService([link], cache)
-
-
-def filled(service: EmbeddingService, store: InMemoryStore, **options: Any) -> Embedding:
-    options.setdefault("deadline", NEVER)
-    return fill_vectors(service, store, live_build(store), **options)
-
-
-@pytest.fixture
-def store() -> Iterator[InMemoryStore]:
-    store = InMemoryStore()
-    publish(store, make_put("a.md", "one", "two two"), make_put("b.md", "three three"))
-    yield store
-    store.close()
 
 
 class Ledgers(NamedTuple):

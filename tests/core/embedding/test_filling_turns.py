@@ -3,79 +3,23 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
+from tests.core.embedding.fills import Provider, filled, service_of
 
 from commonplace.embedding.cache import EmbeddingCache
-from commonplace.embedding.filling import fill_vectors
-from commonplace.embedding.guarded import GuardedProvider
-from commonplace.embedding.service import EmbeddingService
-from commonplace.errors import ProviderError
 from commonplace.protocols.providers import Limits
-from commonplace.resilience.breaker import CircuitBreaker
-from commonplace.resilience.deadline import NEVER, Deadline
+from commonplace.resilience.deadline import Deadline
 from commonplace.resilience.lock import Lease
-from commonplace.testing import live_build, make_put, publish, write
-from commonplace_inmemory.store import InMemoryStore
+from commonplace.testing import make_put, write
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable
     from pathlib import Path
 
-    from commonplace.model.reports import Embedding, Progress
-
-
-class Provider:
-    """Its vectors tell who made them and from what."""
-
-    capabilities: frozenset[str] = frozenset()
-    concurrency = 1
-    model = "m"
-
-    def __init__(self, place: int, limits: Limits | None = None) -> None:
-        self.place = place
-        self.limits = limits or Limits()
-        self.sick_after: int | None = None
-        self.requests: list[list[str]] = []
-
-    def fingerprint(self) -> str:
-        return f"maker {self.place}"
-
-    def embed(
-        self, texts: Sequence[str], *, purpose: str, deadline: Deadline
-    ) -> Sequence[Sequence[float]]:
-        if self.sick_after is not None and len(self.requests) >= self.sick_after:
-            raise ProviderError(f"{self.place} is ill", provider="p", kind="auth")
-        self.requests.append(list(texts))
-        return [[self.place + 1.0, float(len(text))] for text in texts]
-
-    def close(self) -> None:
-        pass
-
-
-def service_of(
-    *providers: Provider, cache: EmbeddingCache | None = None, turn: Lease | None = None
-) -> EmbeddingService:
-    links = []
-    for one in providers:
-        first, second = (CircuitBreaker(clock=lambda: 0.0, monotonic=lambda: 0.0) for _ in "12")
-        links.append(GuardedProvider(f"p{one.place}", one, first, indexing=second))
-    return EmbeddingService(links, cache, turn=turn)
-
-
-def filled(
-    service: EmbeddingService, store: InMemoryStore, *, deadline: Deadline = NEVER, **options: Any
-) -> Embedding:
-    return fill_vectors(service, store, live_build(store), deadline=deadline, **options)
-
-
-@pytest.fixture
-def store() -> Iterator[InMemoryStore]:
-    store = InMemoryStore()
-    publish(store, make_put("a.md", "one", "two two"), make_put("b.md", "three three"))
-    yield store
-    store.close()
+    from commonplace.model.reports import Progress
+    from commonplace_inmemory.store import InMemoryStore
 
 
 @pytest.mark.parametrize("cached", [True, False])

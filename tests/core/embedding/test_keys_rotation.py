@@ -39,6 +39,7 @@ class Keyed:
         self.key = key
         self.fails = fails
         self.asked = self.closed = 0
+        self.retry_after: float | None = None
         self.limits = Limits(items=key + 1)
 
     def fingerprint(self) -> str:
@@ -49,7 +50,8 @@ class Keyed:
     ) -> Sequence[Sequence[float]]:
         self.asked += 1
         if self.fails is not None:
-            raise ProviderError(f"key {self.key}", provider="p", kind=self.fails)
+            words, after = f"key {self.key}", self.retry_after
+            raise ProviderError(words, provider="p", kind=self.fails, retry_after=after)
         return [[float(self.key), 1.0] for _ in texts]
 
     def close(self) -> None:
@@ -94,3 +96,11 @@ def test_who_served_last_is_asked_first_and_all_come_round() -> None:
     assert rotating.key == 0, "the rest is that of the first key"
     rotating.close()
     assert [one.closed for one in keys] == [1, 1]
+
+
+def test_where_all_keys_must_wait_the_shortest_wait_counts() -> None:
+    keys = [Keyed(0, "rate_limit"), Keyed(1, "rate_limit"), Keyed(2, "quota")]
+    keys[0].retry_after, keys[1].retry_after, keys[2].retry_after = 60.0, 2.0, 1.0
+    with pytest.raises(ProviderError) as caught:
+        ask(RotatingKeys(keys))
+    assert caught.value.retry_after == 2.0

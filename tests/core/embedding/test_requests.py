@@ -333,6 +333,29 @@ def test_texts_that_are_refused_keep_no_other_from_being_embedded(
         assert len(provider.sent) <= requests + 1 + 2 * min(items, len(texts)).bit_length()
 
 
+@pytest.mark.parametrize("wrong", [[0.0, 0.0], [float("nan"), 1.0], [], None, ["no", "number"]])
+def test_only_texts_without_a_valid_vector_are_paid_for_again(wrong: Any) -> None:
+    bad = {"text 3", "text 9"}
+    provider = Scripted(
+        lambda texts: [wrong if text in bad else vector_of(text) for text in texts], concurrency=1
+    )
+    texts = [f"text {number}" for number in range(16)]
+    (run,) = runner(provider).many(texts, dims=None, deadline=NEVER)
+    assert run.indices == tuple(i for i, text in enumerate(texts) if text not in bad)
+    assert all(map(is_direction_of, run.vectors, (texts[i] for i in run.indices)))
+    assert [i for i, _ in run.refused] == [3, 9]
+    assert provider.sent == [texts, ["text 3", "text 9"], ["text 3"], ["text 9"]]
+
+
+def test_a_text_that_was_cut_and_gets_no_vector_counts_as_refused_alone() -> None:
+    provider = Scripted(
+        lambda texts: [[0.0, 0.0] if text[0] == "b" else [1.0, 1.0] for text in texts],
+        Limits(item_tokens=2),
+    )
+    (run,) = runner(provider).many(["a" * 20, "b" * 20, "c"], dims=None, deadline=NEVER)
+    assert (run.indices, run.cut, [i for i, _ in run.refused]) == ((0, 2), (0,), [1])
+
+
 @pytest.mark.parametrize("kind", ["bad_request", "protocol", "too_large"])
 def test_a_provider_that_refuses_everything_is_asked_twice_and_named(kind: Refusal) -> None:
     def answer(texts: list[str]) -> Any:

@@ -134,13 +134,22 @@ def test_a_delay_is_read_in_every_form(headers: dict[str, str], seconds: float |
     assert retry_after_of(headers, clock=lambda: DATE - 60) == seconds
 
 
+@pytest.mark.parametrize(
+    ("date", "seconds"),
+    [("Wed, 21 Oct 2015 07:27:30 GMT", 30), ("some day", 3600), ("", 3600)],
+)
+def test_a_date_is_counted_from_the_time_of_the_server(date: str, seconds: float) -> None:
+    headers = {"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT", "date": date}
+    assert retry_after_of(headers, clock=lambda: DATE - 3600) == seconds
+
+
 def test_an_infinite_delay_is_a_long_one() -> None:
     found = retry_after_of({"retry-after": "inf"})
     assert found is not None
     assert 86400 < found < float("inf")
 
 
-@given(st.dictionaries(st.sampled_from(["retry-after", "retry-after-ms"]), st.text()))
+@given(st.dictionaries(st.sampled_from(["retry-after", "retry-after-ms", "date"]), st.text()))
 def test_whatever_is_sent_as_a_delay_is_a_number_or_nothing(headers: dict[str, str]) -> None:
     found = retry_after_of(headers)
     assert found is None or 0 <= found < float("inf")

@@ -89,7 +89,7 @@ def test_a_model_that_only_talks_is_no_embedding_model(make: Callable[..., Ollam
         ({"embeddings": [[1.0], [1.0, 2.0]]}, "protocol"),
         ({"embeddings": [[], []]}, "protocol"),
         ({"embeddings": [[0.0], [0.0]]}, "protocol"),
-        ({"embeddings": [[float("nan")], [1.0]]}, "protocol"),
+        ({"embeddings": [[float("nan")], [float("nan")]]}, "protocol"),
         ({"embeddings": [None, None]}, "protocol"),
         ({"embeddings": "text"}, "protocol"),
         ({"data": [{"embedding": [1.0]}]}, "protocol"),

@@ -268,9 +268,21 @@ def lines_of(objects: Iterable[object]) -> bytes:
     return b"".join(_encoded(one) + b"\n" for one in objects)
 
 
-def line_size(text: str) -> int:
-    """How many bytes the line of ``text`` has in a file, at the most."""
-    return len(_encoded(text)) + _FRAME
+def grouped(
+    ids: Iterable[str], texts: Mapping[str, str], limits: BatchLimits
+) -> Iterator[tuple[str, ...]]:
+    """``ids`` of ``texts``, in order, in groups whose lines one job may hold."""
+    group: list[str] = []
+    size = 0
+    for id_ in ids:
+        more = len(_encoded(texts[id_])) + _FRAME
+        if group and (len(group) >= limits.lines or size + more > limits.bytes):
+            yield tuple(group)
+            group, size = [], 0
+        group.append(id_)
+        size += more
+    if group:
+        yield tuple(group)
 
 
 def downloaded(client: RemoteClient, url: httpx.URL, *, deadline: Deadline) -> Iterator[Any]:

@@ -21,6 +21,7 @@ from commonplace.errors import (
     counted,
     reason_of,
 )
+from commonplace.resilience.deadline import Deadline
 from commonplace.resilience.lock import Lease
 from commonplace.resilience.retry import RetryPolicy, with_retries
 
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 
     from commonplace.config.search import BatchSettings
     from commonplace.protocols.providers import BatchJobs, BatchLine
-    from commonplace.resilience.deadline import Deadline
 
 
 T = TypeVar("T")
@@ -39,6 +39,7 @@ _MOST_FAILURES = 2
 _OF_THE_PROVIDER = frozenset({"auth", "unavailable", "timeout"})
 """Kinds of error that concern the provider itself, not only its jobs and their quota."""
 _FILE_SECONDS = 600.0  # for an upload or a download
+_SECONDS = 60.0  # for a small request
 _AT_ONCE = 500  # vectors kept in one transaction
 _VERSION = 1
 _ENDING = ".json"
@@ -200,6 +201,25 @@ class Batching:
             texts = counted(sum(len(record.ids) for record in records), "text waits", "texts wait")
             words.append(f"{texts} for {counted(len(records), 'batch job')} of {self.provider}")
         return words
+
+    def settle(self, left: Iterable[JobRecord], missing: Collection[str]) -> None:
+        """Take out of the records of ``left`` jobs the ids that have vectors from elsewhere now.
+
+        ``left`` holds those ids alone that were to be embedded at once, ``missing`` are those that
+        still lack a vector. A record without ids is deleted, and its job cancelled and cleaned, as
+        far as the vendor lets us: else it ends, and its files expire, by themselves.
+        """
+        got = {record.name: set(record.ids).difference(missing) for record in left}
+        with contextlib.suppress(UnavailableError), self.store.lease():
+            for record in self.store.load():
+                ids = tuple(id_ for id_ in record.ids if id_ not in got.get(record.name, ()))
+                if not ids:
+                    for end in (self.jobs.cancel, self.jobs.clean) if record.job else ():
+                        with contextlib.suppress(ProviderError):
+                            end(record.job, deadline=Deadline.after(_SECONDS))
+                    self.store.forget(record)
+                elif ids != record.ids:
+                    self.store.save(record._replace(ids=ids))
 
     def failed(self, reason: str, times: int) -> None:
         """Count a failure."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from contextlib import ExitStack, suppress
 from secrets import token_hex
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from attrs import define, frozen
 
-from commonplace.embedding.batch.files import line_size
+from commonplace.embedding.batch.files import grouped
 from commonplace.embedding.batch.jobs import Collector, JobRecord
 from commonplace.embedding.requests import cut_to_fit
 from commonplace.errors import IndexBusyError, ProviderError, UnavailableError, counted
@@ -35,7 +35,6 @@ _GROWTH = 1.5
 _SECONDS = 60.0  # for a small request
 _NO_BATCHES = (404, 405, 501)
 _STALE = 30 * 86400.0
-_OF_THE_KEY = frozenset({"auth", "quota"})  # a later sync may collect the job, with another key
 
 
 @frozen
@@ -59,7 +58,8 @@ class BatchOutcome(NamedTuple):
     """``plain`` are the ids to embed at once; ``pending`` texts are left to a later run.
 
     ``begun`` jobs are new; ``cut`` of the texts sent were too long. ``note`` is one line on what
-    went wrong, or waits.
+    went wrong, or waits. ``left`` are jobs that may still have vectors of texts in ``plain``: see
+    :meth:`Batching.settle`.
     """
 
     plain: tuple[str, ...]
@@ -67,21 +67,21 @@ class BatchOutcome(NamedTuple):
     begun: int = 0
     cut: int = 0
     note: str = ""
+    left: tuple[JobRecord, ...] = ()
 
 
 def embed_by_jobs(batching: Batching, work: Work) -> BatchOutcome:
     """Take in jobs under way, begin new ones for many texts, and wait if the settings say so.
 
     Every vector goes to ``work.keep`` as soon as it is there, and what that raises is raised.
-    Failures of jobs, and of the folder with their records, are in the outcome's note.
+    Failures of jobs, and of the folder with their records, are in the outcome's note. Where jobs
+    are off, those under way are taken in all the same, as they were paid for.
     """
     store = batching.store
-    if batching.off:
-        return BatchOutcome(tuple(work.texts), note=batching.off)
     with ExitStack() as stack:
         try:
-            if len(work.texts) <= WORTH and not store.load():
-                return BatchOutcome(tuple(work.texts))
+            if (batching.off or len(work.texts) <= WORTH) and not store.load():
+                return BatchOutcome(tuple(work.texts), note=batching.off)
             try:
                 stack.enter_context(store.lease())
             except IndexBusyError:  # what another process has under way is left to it
@@ -108,6 +108,7 @@ class _Job:
     since: float  # monotonic seconds
     attempts: int = 1
     adopted: bool = False
+    old: bool = False
     done: int = 0
     error: str = ""  # of the last look at it
 
@@ -126,7 +127,8 @@ class _Run:
         self._plain: list[str] = []
         self._queue: list[tuple[str, ...]] = []
         self._kept: set[str] = set()
-        self._cut = self._begun = 0
+        self._left: list[JobRecord] = []
+        self._cut = self._begun = self._waiting = 0
         self._note = ""
         self._interval = max(_SHORTEST_PAUSE, self._settings.poll_interval_ms / 1000)
         self._timeout = self._settings.timeout_minutes * 60.0
@@ -139,17 +141,16 @@ class _Run:
             for job in tuple(self._active):
                 self._poll(job)
             self._begin()
-        pending = sum(len(job.ids) for job in self._active) + sum(map(len, self._queue))
+        pending = self._waiting + sum(len(job.ids) for job in self._active)
+        pending += sum(map(len, self._queue))
         note = self._batching.off or self._note
         if pending and not note:
-            note = (
-                f"{counted(pending, 'text waits', 'texts wait')} for batch jobs, "
-                "which a later sync collects"
-            )
+            words = counted(pending, "text waits", "texts wait")
+            note = f"{words} for batch jobs, which a later sync collects"
             error = next((job.error for job in self._active if job.error), "")
             note += f"; a look at one failed: {error}" if error else ""
         plain = tuple(id_ for id_ in self._plain if id_ not in self._kept)
-        return BatchOutcome(plain, pending, self._begun, self._cut, note)
+        return BatchOutcome(plain, pending, self._begun, self._cut, note, tuple(self._left))
 
     def _adopt(self, records: Iterable[JobRecord]) -> set[str]:
         """Poll the jobs of ``records`` that hold texts of the work; the ids of those texts."""
@@ -161,52 +162,45 @@ class _Run:
                 if age > _STALE:  # its provider has not been used for long
                     self._store.forget(record)
                 continue
-            if age > self._api.limits.kept_seconds:
+            ids = tuple(i for i in record.ids if i in self._work.texts and i not in claimed)
+            old = age > self._api.limits.kept_seconds
+            if old and not (ids and record.job):
                 if record.job:  # the vendor has most likely deleted it
                     self._quietly(self._api.cancel, record)
                     self._quietly(self._api.clean, record)
                 self._store.forget(record)
-                continue
-            ids = tuple(i for i in record.ids if i in self._work.texts and i not in claimed)
-            known = self._with_job(record) if ids else None
-            if known is not None:
+            elif ids and self._take_up(record, ids, adopted=True, old=old):
                 claimed.update(ids)
-                self._active.append(_Job(known, ids, self._now(), adopted=True))
         for job in tuple(self._active):
             self._poll(job)
         return claimed
 
-    def _with_job(self, record: JobRecord) -> JobRecord | None:
-        """``record`` with its job, looked up where a process died before it could note it."""
-        if record.job:
-            return record
-        try:
-            job = self._call(lambda deadline: self._api.find(record.name, deadline=deadline))
-        except ProviderError as error:
-            if error.kind in _OF_THE_KEY:
-                return None
-            job = None
-        if job is not None:
-            return self._named(record, job)
-        self._store.forget(record)
-        return None
+    def _take_up(self, record: JobRecord, ids: tuple[str, ...], **of_job: Any) -> bool:
+        """Take up a job, looked up at the vendor where it is not known whether it was begun.
+
+        Returns False where it was not, and forgets it: its texts may be sent again.
+        """
+        if not record.job:
+            try:
+                job = self._call(lambda deadline: self._api.find(record.name, deadline=deadline))
+            except ProviderError as error:
+                if error.kind != "not_found":  # of an endpoint that lists no jobs
+                    self._leave(record, ids, error)
+                    return True
+                job = None
+            if job is None:
+                self._store.forget(record)
+                return False
+            record = self._named(record, job)
+        self._active.append(_Job(record, ids, self._now(), **of_job))
+        return True
 
     def _want(self, ids: Sequence[str]) -> None:
         """Queue texts that are in no job, in groups of a job's size."""
         if len(ids) <= WORTH:
             self._plain += ids
-            return
-        limits = self._api.limits
-        group: list[str] = []
-        size = 0
-        for id_ in ids:
-            more = line_size(self._work.texts[id_])
-            if group and (len(group) >= limits.lines or size + more > limits.bytes):
-                self._queue.append(tuple(group))
-                group, size = [], 0
-            group.append(id_)
-            size += more
-        self._queue.append(tuple(group))
+        else:
+            self._queue += grouped(ids, self._work.texts, self._api.limits)
 
     def _begin(self) -> None:
         while self._queue and not self._batching.off:
@@ -221,28 +215,6 @@ class _Run:
         sent = {id_: cut_to_fit(texts[id_], self._work.limits) for id_ in ids}
         name, created = f"commonplace-{token_hex(8)}", batching.clocks.epoch()
         record = JobRecord(name, batching.provider, self._work.key, ids, created, dims=self._dims)
-        try:
-            self._store.save(record)  # before the job begins: a crash must not lose it
-            job = self._started(name, sent)
-        except UnavailableError as error:
-            if self._work.deadline.expired:
-                self._queue.append(ids)  # a later run finds out by its name whether it was begun
-                return
-            self._store.forget(record)
-            self._plain += ids
-            if not isinstance(error, ProviderError):
-                batching.switch_off(str(error))
-            elif error.kind == "not_found" and error.status in _NO_BATCHES:
-                batching.switch_off(f"{batching.provider} offers none here")
-            else:
-                self._failed(str(error), attempts)
-            return
-        self._begun += 1
-        self._cut += sum(sent[id_] != texts[id_] for id_ in ids)
-        self._active.append(_Job(self._named(record, job), ids, self._now(), attempts))
-
-    def _started(self, name: str, lines: Mapping[str, str]) -> str:
-        """Submit; before another attempt, look for a job whose beginning was not answered."""
         unanswered = False
 
         def attempt(deadline: Deadline) -> str:
@@ -250,20 +222,36 @@ class _Run:
             if unanswered and (job := self._api.find(name, deadline=deadline)) is not None:
                 return job
             try:
-                return self._api.submit(name, lines, deadline=deadline)
+                return self._api.submit(name, sent, deadline=deadline)
             except ProviderError as error:
                 unanswered = error.kind in ("timeout", "unavailable")
                 raise
 
         try:
-            return self._call(attempt)
-        except ProviderError:
-            if unanswered:
-                with suppress(ProviderError):
-                    soon = self._work.deadline.sooner(_SECONDS)
-                    if (job := self._api.find(name, deadline=soon)) is not None:
-                        return job
-            raise
+            self._store.save(record)  # before the job begins: a crash must not lose it
+            record = self._named(record, self._call(attempt))
+        except UnavailableError as error:
+            if self._work.deadline.expired:
+                self._queue.append(ids)  # a later run finds out by its name whether it was begun
+                return
+            if not unanswered or not self._take_up(record, ids, attempts=attempts):
+                self._store.forget(record)
+                self._plain += ids
+                self._not_begun(error, attempts)
+                return
+        else:
+            self._take_up(record, ids, attempts=attempts)
+        self._begun += 1
+        self._cut += sum(sent[id_] != texts[id_] for id_ in ids)
+
+    def _not_begun(self, error: UnavailableError, attempts: int) -> None:
+        batching = self._batching
+        if not isinstance(error, ProviderError):
+            batching.switch_off(str(error))
+        elif error.kind == "not_found" and error.status in _NO_BATCHES:
+            batching.switch_off(f"{batching.provider} offers none here")
+        else:
+            self._failed(str(error), attempts)
 
     def _named(self, record: JobRecord, job: str) -> JobRecord:
         record = record._replace(job=job)
@@ -282,28 +270,30 @@ class _Run:
         return not self._work.deadline.expired
 
     def _poll(self, job: _Job) -> None:
-        late = self._settings.wait and self._now() - job.since >= self._timeout
         try:
             state = self._call(
                 lambda deadline: self._api.poll(job.record.job, deadline=deadline.sooner(_SECONDS))
             )
         except ProviderError as error:
             job.error = str(error)
-            if error.kind == "not_found" and job.adopted:  # the vendor no longer knows it
+            if job.old or (error.kind == "not_found" and job.adopted):  # it is gone
                 self._end(job, clean=False)
                 self._want(job.ids)
-            elif error.kind in _OF_THE_KEY:
-                self._leave(job, job.ids, str(error))
             elif error.kind not in PASSING:
-                self._give_up(job, str(error), job.attempts)
-            elif late:
+                self._active.remove(job)
+                self._leave(job.record, job.ids, error)
+            elif self._is_late(job):
                 self._repeat(job, str(error))
             return
         job.error = ""
         if state.state == "running":
             job.done = state.done
             self._report()
-            if late:
+            if job.old:
+                self._quietly(self._api.cancel, job.record)
+                self._end(job)
+                self._want(job.ids)
+            elif self._is_late(job):
                 self._repeat(job, f"no result within {self._settings.timeout_minutes} min")
         elif state.state == "failed":
             reason = state.reason or f"{self._batching.provider}: a batch job failed"
@@ -311,27 +301,33 @@ class _Run:
         else:
             self._collect(job, state)
 
+    def _is_late(self, job: _Job) -> bool:
+        return self._settings.wait and self._now() - job.since >= self._timeout
+
     def _collect(self, job: _Job, state: BatchState) -> None:
         ids = [id_ for id_ in job.record.ids if id_ not in self._kept]
         collector = Collector(self._batching.provider, ids, dims=self._dims, keep=self._work.keep)
-        reason = "" if state.state == "done" else state.reason or f"it was {state.state}"
-        may_come = False
+        id_, failed = job.record.job, None
         try:
-            self._call(
-                lambda deadline: collector.take(
-                    self._api.collect(job.record.job, deadline=deadline)
-                )
-            )
+            self._call(lambda until: collector.take(self._api.collect(id_, deadline=until)))
         except ProviderError as error:
-            reason, may_come = str(error), error.kind in _OF_THE_KEY
+            failed = error
         self._dims = collector.dims
         self._kept |= collector.kept
         rest = tuple(id_ for id_ in job.ids if id_ not in self._kept)
+        reason = "" if state.state == "done" else state.reason or f"it was {state.state}"
+        if failed is not None:
+            reason = str(failed)
+        if failed is not None and rest and not job.old:
+            if failed.kind not in PASSING:
+                self._active.remove(job)
+                self._leave(job.record, rest, failed)
+                return
+            if not self._is_late(job):
+                job.ids, job.error = rest, reason
+                return
         if reason and self._work.deadline.expired:
             job.ids = rest  # a later sync collects them
-            return
-        if may_come:
-            self._leave(job, rest, reason)
             return
         if rest and not reason:
             words = next(iter(collector.errors.values()), "they are missing in the results")
@@ -360,16 +356,19 @@ class _Run:
         self._end(job)
         self._failed(reason, times)
 
-    def _leave(self, job: _Job, ids: Sequence[str], reason: str) -> None:
-        """Leave a job, which was paid for, to a later sync that may look at it.
+    def _leave(self, record: JobRecord, ids: Sequence[str], error: ProviderError) -> None:
+        """Leave a job, which may have been paid for, to a later sync that may look at it.
 
-        Its texts are embedded at once all the same, for one that may never: what fails there, too,
-        is still missing then.
+        Texts of one that a quota keeps from us wait, since it passes. Others are embedded at once,
+        as that sync may never come: what fails there, too, is still missing then.
         """
-        self._plain += ids
-        self._active.remove(job)
-        self._note = f"a batch job was left to a later sync: {reason}"
-        self._batching.failed(reason, job.attempts)
+        if error.kind == "quota":
+            self._waiting += len(ids)
+        else:
+            self._plain += ids
+            self._left.append(record._replace(ids=tuple(ids)))
+        self._note = f"a batch job was left to a later sync: {error}"
+        self._batching.failed(str(error), 1)
 
     def _end(self, job: _Job, *, clean: bool = True) -> None:
         if clean:
@@ -389,12 +388,12 @@ class _Run:
         return self._batching.call(call, self._work.deadline)
 
     def _report(self) -> None:
-        if self._work.progress is not None:
-            done = len(self._kept) + sum(job.done for job in self._active)
-            total = len(self._work.texts)
-            self._work.progress(
-                Progress(label="Embedding notes (batch)", completed=min(done, total), total=total)
-            )
+        if self._work.progress is None:
+            return
+        total = len(self._work.texts)
+        done = min(total, len(self._kept) + sum(job.done for job in self._active))
+        label = "Embedding notes (batch)"
+        self._work.progress(Progress(label=label, completed=done, total=total))
 
     def _now(self) -> float:
         return self._batching.clocks.monotonic()

@@ -105,7 +105,7 @@ class RemoteClient:
         merged.update(user_headers)
         # Any header of the user may hold a credential; only words too short for one may be shown.
         words = [word for value in user_headers.values() for word in (value, *value.split())]
-        words += [base.username, base.password, *base.params.values()]
+        words += [base.username, base.password, *_basic(base).split(), *base.params.values()]
         self._secrets = (*secrets, *(word for word in words if len(word) > _MAY_BE_SHOWN))
         self._base = base.copy_with(username="", password="", fragment=None)
         self._check(merged)
@@ -293,13 +293,14 @@ class RemoteClient:
         return "; ".join(filter(None, facts))
 
     def _shown(self, url: httpx.URL | str | None) -> str:
-        """The address without credentials or query; of another server no path, which may be one."""
+        """The address without credentials or query; elsewhere no path, which may be one."""
         try:
             address = self._base if url is None else httpx.URL(url)
         except httpx.InvalidURL:
             address = self._base
         whole = str(address.copy_with(username="", password="", query=None, fragment=None))
-        if address.host == self._base.host:
+        below = f"{self._base.path.rstrip('/')}/"
+        if url is None or (address.host == self._base.host and address.path.startswith(below)):
             return whole.rstrip("/")
         return f"{address.scheme}://{address.netloc.decode('ascii', 'replace')}"
 

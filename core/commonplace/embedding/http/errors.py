@@ -78,7 +78,8 @@ def retry_after_of(
 ) -> float | None:
     """Seconds from ``retry-after-ms`` or ``retry-after`` (seconds, or an HTTP date), if any.
 
-    At least 0: a date that has passed asks for no wait. ``clock`` gives epoch seconds.
+    At least 0: a date that has passed asks for no wait. It is compared with the header ``date``,
+    as this machine's clock, ``clock`` in epoch seconds, may be another than the server's.
     """
     milliseconds = _number(headers.get("retry-after-ms"))
     if milliseconds is not None:
@@ -87,15 +88,23 @@ def retry_after_of(
     seconds = _number(plain)
     if seconds is not None or plain is None:
         return seconds
+    at = _date(plain)
+    if at is None:
+        return None
+    now = _date(headers.get("date"))
+    return max(0.0, at - (clock() if now is None else now))
+
+
+def _date(text: str | None) -> float | None:
+    """Epoch seconds of a date as HTTP writes it."""
     from email.utils import parsedate_to_datetime
 
     try:
-        date = parsedate_to_datetime(plain)
+        date = parsedate_to_datetime(text or "")
         # HTTP knows no other zone, whatever is written.
-        stamp = (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()
+        return (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()
     except (TypeError, ValueError, OverflowError):
         return None
-    return max(0.0, stamp - clock())
 
 
 def retry_of(headers: Mapping[str, str]) -> bool | None:

@@ -168,3 +168,19 @@ def test_jobs_that_cannot_be_looked_at_are_reported(house: House) -> None:
     report = house.fill()
     assert (report.batched, report.missing) == (MANY, 0)
     assert house.state().state == "ready"
+
+
+def test_a_job_that_was_left_is_waited_for_only_until_its_texts_are_embedded(house: House) -> None:
+    house.settings = {"wait": False}
+    house.fill()
+    house.bench.vendor.faults["poll"] = [failure("auth", 401)] * 2
+    house.provider.ill = True
+    assert house.fill().missing == MANY
+    key = "vendor m|document"
+    assert house.batching(print).notices(key) == [f"{MANY} texts wait for 1 batch job of vendor"]
+    house.provider.ill = False
+    house.bench.time.now += 60
+    report = house.fill()
+    assert (report.embedded, report.missing) == (MANY, 0)
+    assert report.batch_note.endswith("the last: vendor: down")
+    assert house.batching(print).notices(key) == []

@@ -51,28 +51,6 @@ def test_a_process_started_again_picks_its_jobs_up(bench: Bench) -> None:
     assert bench.jobs() == []
 
 
-@pytest.mark.parametrize("kind", ["auth", "quota"])
-@pytest.mark.parametrize("call", ["poll", "collect", "find"])
-def test_a_job_whose_key_is_refused_is_left_to_a_later_sync(
-    bench: Bench, call: str, kind: ProviderErrorKind
-) -> None:
-    bench.vendor.polls = 0
-    bench.run(texts(), bench.process(wait=False))
-    (record,) = bench.jobs()
-    if call == "find":  # the process ended before it knew the vendor's id of it
-        JobStore(bench.folder).save(record._replace(job=""))
-    bench.vendor.faults[call] = [ProviderError("refused", provider="vendor", kind=kind)]
-    outcome = bench.run(texts(), bench.process(wait=False))
-    if call != "find":
-        assert outcome.plain == tuple(texts()), "they are embedded at once, if that works"
-        assert outcome.note == "a batch job was left to a later sync: refused"
-    assert record.name in [job.name for job in bench.jobs()]
-    assert bench.kept == {}
-    assert "clean" not in bench.vendor.calls
-    assert bench.run(texts()).plain == ()
-    assert len(bench.kept) == MANY
-
-
 def test_texts_that_are_in_no_job_yet_get_one_besides_those_under_way(bench: Bench) -> None:
     bench.vendor.polls = 3
     bench.run(texts(), bench.process(wait=False))
@@ -127,13 +105,33 @@ def test_what_the_vendor_forgets_while_one_waits_is_not_lost(
     assert bench.jobs() == []
 
 
-def test_jobs_too_old_are_dropped(bench: Bench) -> None:
+@pytest.mark.parametrize("kind", [None, "auth", "quota", "unavailable", "not_found"])
+def test_jobs_too_old_are_dropped(bench: Bench, kind: ProviderErrorKind | None) -> None:
     bench.run(texts(), bench.process(wait=False))
     bench.time.now += bench.vendor.limits.kept_seconds + 1
     bench.vendor.calls.clear()
+    if kind is not None:
+        bench.vendor.faults["poll"] = [ProviderError("no", provider="vendor", kind=kind)] * 3
     assert bench.run(texts(10)).plain == tuple(texts(10))
+    assert set(bench.vendor.calls) == ({"poll", "cancel", "clean"} if kind is None else {"poll"})
+    assert bench.jobs() == []
+
+
+def test_an_old_job_without_any_text_of_the_work_is_not_looked_at(bench: Bench) -> None:
+    bench.run(texts(), bench.process(wait=False))
+    bench.time.now += bench.vendor.limits.kept_seconds + 1
+    bench.vendor.calls.clear()
+    bench.run(texts(10, 1000))
     assert bench.vendor.calls == ["cancel", "clean"]
     assert bench.jobs() == []
+
+
+def test_what_a_job_made_is_not_paid_for_again_only_because_it_is_old(bench: Bench) -> None:
+    bench.vendor.polls = 0
+    bench.run(texts(), bench.process(wait=False))
+    bench.time.now += bench.vendor.limits.kept_seconds + 1
+    assert bench.run(texts()).plain == ()
+    assert (len(bench.kept), bench.vendor.count("submit"), bench.jobs()) == (MANY, 1, [])
 
 
 def test_jobs_of_another_provider_stay_until_they_are_long_forgotten(bench: Bench) -> None:

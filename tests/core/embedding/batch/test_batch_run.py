@@ -248,6 +248,7 @@ def test_whatever_goes_wrong_inside_a_provider_s_jobs_is_its_failure(
     assert batching.failures == (0 if call == "clean" else 1)
     assert "a key" not in outcome.note
     assert call == "clean" or "ZeroDivisionError" in outcome.note
+    batching.settle(outcome.left, ())
     assert bench.jobs() == []
 
 

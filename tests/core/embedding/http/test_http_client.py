@@ -147,6 +147,24 @@ def test_credentials_in_the_base_url_become_a_header_and_are_seen_nowhere(
     assert own.last.headers.get_list("authorization") == ["Bearer own"]
 
 
+def test_the_header_of_credentials_in_the_base_url_is_in_no_error() -> None:
+    def repeating(request: httpx.Request) -> httpx.Response:
+        return httpx.Response(401, text=f"what is {request.headers['authorization']}?")
+
+    seen = Seen(repeating, base_url=f"https://user:{SECRET}@h.test/v1")
+    error = refused(seen)
+    scheme, _, credentials = seen.last.headers["authorization"].partition(" ")
+    assert scheme == "Basic"
+    assert credentials not in str(error)
+
+
+def test_of_an_address_of_another_server_no_path_is_shown() -> None:
+    client = Seen(refusing(500, "no")).client.bare("https://storage.test/token-in-path/file?s=1")
+    with pytest.raises(ProviderError) as caught:
+        client.fetch("GET", "https://storage.test/token-in-path/file?s=1", deadline=NEVER)
+    assert str(caught.value) == "vendor: no (HTTP 500 from https://storage.test)"
+
+
 # --- what comes back ----------------------------------------------------------------------------
 
 

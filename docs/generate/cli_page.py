@@ -121,6 +121,12 @@ before, as `tomorrow` or by the weekday. `on Monday` means the last one and, unl
 was (`what did we …`), also the next; so does `December` where it begins within 31 days. A question
 for such a month alone shows three notes that name its coming days before the logs of former years.
 
+A question for what will be (`what are we doing on Sunday`, `was machen wir am Sonntag`,
+`周日有什么安排`, `日曜の予定は`, or with `planned`, `due`, `will` …) shows all notes that name the
+coming days first, of these such as have its word for a task (`due`), and lowers what is of days
+gone by to four fifths. A question for more than a time must have a word as `will`, `planned` or
+`comes` for it.
+
 Several `path:`, or several `source:`, are alternatives; all other forms narrow the search. A
 filter that is not understood is left out, and a note says so. Where nothing is found, a note names
 each `path:` and `tag:` that no note has.

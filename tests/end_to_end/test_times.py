@@ -108,6 +108,67 @@ def test_a_weekday_is_the_next_one_where_nothing_asks_for_what_was(
     assert past.day == "2026-11-16"  # it names a Monday, too
 
 
+_OF_SUNDAYS = {
+    "2026-11-15": "# Sunday\n- Ran 10 km.\n",
+    "2026-11-22": "# Sunday\n- Sunday: ran 14 km.\n- Boxes for the move are due.\n",
+    "2026-11-25": "# Wednesday\n- Sunday: Christmas market.\n",
+    "2026-11-27": "# 2026-11-27\n- Rain.\n",
+    "family": "# Family\n- 29.11. lunch at Carmen's, the pie is due.\n",
+    "club": "# Club\n- Match on 2026-11-29.\n- Match on 2026-11-15.\n",
+}
+_COMING = {"memory/2026-11-25.md", "memory/family.md", "memory/club.md"}
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(
+    "query", ["what are we doing on Sunday?", "was machen wir am Sonntag", "日曜日の予定は"]
+)
+def test_what_names_the_coming_day_comes_before_logs_of_the_last_one(
+    opened: Callable[[str], Memory], tmp_path: Path, backend: str, query: str
+) -> None:
+    replace_logs(tmp_path, _OF_SUNDAYS)
+    hits = opened(backend).search(query).hits
+    assert {hit.path for hit in hits[:3]} == _COMING
+    assert hits[3].day == "2026-11-22"
+    assert hits[0].explain.arms[0].note == "names a coming day of the query"
+    assert "x 0.8: what will be is asked for" in hits[3].explain.arms[0].note
+
+
+@pytest.mark.parametrize("query", ["what did we do on Sunday?", "Sunday's log", "notes of Sunday"])
+def test_the_log_of_the_last_day_comes_first_where_nothing_asks_for_the_coming_one(
+    opened: Callable[[str], Memory], tmp_path: Path, query: str
+) -> None:
+    replace_logs(tmp_path, _OF_SUNDAYS)
+    assert opened("builtin").search(query).hits[0].day == "2026-11-22"
+
+
+def test_of_what_names_coming_days_what_has_the_word_for_it_comes_first(
+    opened: Callable[[str], Memory], tmp_path: Path
+) -> None:
+    replace_logs(tmp_path, _OF_SUNDAYS)
+    memory = opened("builtin")
+    for query in ("anything due this month?", "what's due on Sunday"):
+        hits = memory.search(query).hits
+        assert hits[0].path == "memory/family.md"
+        assert {hit.path for hit in hits[:3]} == _COMING, "the log of today names no coming day"
+
+
+def test_a_log_of_another_friday_says_friday_of_its_own_day(
+    opened: Callable[[str], Memory], tmp_path: Path
+) -> None:
+    logs = {
+        "2026-11-06": "# Log\n- Friday. Decided on the name.\n",
+        "2026-11-13": "# Log\n- Friday. Decided on the colour.\n",
+        "2026-11-20": "# Log\n- Long talk. Lunch with Sam, then paid the plumber and the rent.\n"
+        "- Decided to hire Lena.\n",
+    }
+    replace_logs(tmp_path, logs)
+    query = "what was decided last Friday"
+    assert opened("builtin").search(query).hits[0].day == "2026-11-20"
+    hits = opened("builtin").search("what was decided on Friday the week before this").hits
+    assert hits[0].day == "2026-11-20"
+
+
 def test_the_logs_of_a_month_are_listed_where_words_find_none_of_it(
     opened: Callable[[str], Memory],
 ) -> None:

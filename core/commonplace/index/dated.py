@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, cast
 from commonplace.errors import DeadlineExceededError
 from commonplace.model.search import Found, KeywordQuery
 from commonplace.text.analyse import make_analyser
-from commonplace.text.day_names import DayNames
+from commonplace.text.day_names import DayNames, says_next
 from commonplace.text.day_spans import BEGINNING, dates_of, is_yearly
 from commonplace.text.tokens import has_unspaced
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 _HALF_LIFE_DAYS, _BEYOND, _OF_ONE_DAY = 5, 0.75, 1.5
 _WEEK = 7
+_A_WEEK_OFF = _BEYOND * 0.5 ** ((_WEEK - 1) / _HALF_LIFE_DAYS)
 _WEIGHT_OF_A_DAY, _WEIGHT_OF_A_WEEK, _WEIGHT_OF_MORE = 3.0, 2.0, 0.5
 """So many words of a query tell as much as the time that it names. What is asked about one day is
 hardly in the log of another; a month or a year says less than the words beside it."""
@@ -44,8 +45,13 @@ _OF_A_DAY, _NAMES_A_DAY = 0.8, 0.75
 """The evidence of a chunk by its day where a query is about a time alone: as much as if it held
 each word once; and that of one which names the day."""
 _NAMES_A_COMING_DAY = 0.85
-"""That of three chunks which name days to come, where such days of other years are meant, too: in
-November "December" is as much the next one as that of last year, which may have many logs."""
+"""That of chunks which name days to come, where a query asks for what will be; of three of them
+where it may, and such days of other years are meant, too: in November "December" is as much the
+next one as that of last year, which may have many logs."""
+_NAMES_A_TASK = 0.9
+"""That of such a chunk which has a word of the query for what is to be done: "due"."""
+_GONE_BY = 0.8
+"""The share of its evidence that a chunk of a day gone by keeps where what will be is asked for."""
 _OF_A_DAY_ALONE = 0.5
 """It is no more where a chunk has none of the words that a query has beside its time."""
 _ANOTHER_OF_IT = 0.9
@@ -72,15 +78,22 @@ class Times:
         self.short = longest <= _WEEK
         names = partial(DayNames, coming=bool(query.coming))
         self._names = names(query.days) if self.short or query.coming else None
-        to_come = [days for days in query.days if not is_yearly(days[0])]
-        both = query.coming and 0 < len(to_come) < len(query.days)
-        self._coming_names = names(tuple(to_come)) if both else None
+        self.foreseen = query.foreseen
+        today = query.foreseen
+        tomorrow = today and (date.fromisoformat(today) + timedelta(1)).isoformat()
+        to_come = tuple(
+            (max(first, min(tomorrow, last)), last)
+            for first, last in query.days
+            if not is_yearly(first) and last >= today
+        )
+        both = self.foreseen or len(to_come) < len(query.days)
+        self._coming_names = names(to_come) if query.coming and both and to_come else None
         self.one_day = longest == 1
         weight = _WEIGHT_OF_A_WEEK if self.short else _WEIGHT_OF_MORE
         self.weight = _WEIGHT_OF_A_DAY if self.one_day else weight
         self._words = query.timed
         self._topic = {*query.should} - query.beside
-        self._accepted = self._topic | query.instead
+        self._accepted, self._instead = self._topic | query.instead, query.instead
         self._asked_words = _words_in(self._topic)
 
     def nearness(self, chunk: StoredChunk, counts: Mapping[str, float]) -> float:
@@ -91,14 +104,15 @@ class Times:
         near = nearness(self._days, chunk.day) if chunk.day else 0.0
         if near < 1 and self.named_in(chunk):
             return max(_OF_ONE_DAY if first == last else 1.0 for first, last in self._days)
+        if self.one_day and 0 < near <= _A_WEEK_OFF and not says_next(chunk.text, chunk.day or ""):
+            return near  # its "Friday" is one of another week
         if near < 1 and self._words and all(map(counts.get, self._words)):
             return max(near, float(self._has_words(chunk.text)))
         return near
 
     def _has_words(self, text: str) -> bool:
         """Whether ``text`` has all words of the times outside of headings."""
-        lines = [line for line in text.split("\n") if not line.startswith("#")]
-        matches = _analyser().matches("\n".join(lines), self._words)
+        matches = _analyser().matches(_without_headings(text), self._words)
         return self._words == frozenset().union(*[tokens for _, _, tokens in matches])
 
     def of(self, found: Iterable[Found]) -> Iterator[StoredChunk]:
@@ -112,6 +126,10 @@ class Times:
     def has_topic(self, chunk: StoredChunk) -> bool:
         """Whether ``chunk`` has a word of the query beside those of the times."""
         return not self._topic or not self._topic.isdisjoint(chunk.body.split())
+
+    def names_task(self, chunk: StoredChunk) -> bool:
+        """Whether ``chunk`` has a word that may stand beside the time, as "due"."""
+        return bool(self.foreseen) and not self._instead.isdisjoint(chunk.body.split())
 
     def has_word(self, item: Found) -> bool:
         """Whether ``item`` has such a word, or one in its place: in its text, or where it counted.
@@ -127,9 +145,18 @@ class Times:
         return self._names is not None and self._names(chunk.text, chunk.day)
 
     def names_coming(self, chunk: StoredChunk) -> bool:
-        """Whether ``chunk`` names days to come of a time that other years have, too."""
-        names = self._coming_names
-        return names is not None and names(chunk.text, chunk.day) and not self.has(chunk.day)
+        """Whether ``chunk`` names days to come of a time that other days are of, too."""
+        if self._coming_names is None or (self.has(chunk.day) and not self.foreseen):
+            return False
+        text = _without_headings(chunk.text) if chunk.day else chunk.text  # those have its own day
+        return self._coming_names(text, chunk.day)
+
+    def is_gone_by(self, chunk: StoredChunk) -> bool:
+        """Whether ``chunk`` is of days gone by alone, where what will be is asked for."""
+        if not self.foreseen or self.names_coming(chunk):
+            return False
+        is_of_them = self.has(chunk.day)
+        return (chunk.day or "") < self.foreseen if is_of_them else self.named_in(chunk)
 
     def evidence_alone(self, chunk: StoredChunk) -> float:
         """The evidence of a chunk where the query is a time alone; 0: it is of another time."""
@@ -146,6 +173,10 @@ class Times:
         asked = self._asked_words
         share = (asked * words + self.weight * near) / (asked + self.weight)
         return share if words else min(_OF_A_DAY_ALONE, share)
+
+
+def _without_headings(text: str) -> str:
+    return "\n".join([line for line in text.split("\n") if not line.startswith("#")])
 
 
 def _words_in(tokens: Collection[str]) -> float:
@@ -226,21 +257,18 @@ def with_days(
     found, others = list(arm.found), list[Found]()
     if query.listed:
         found, others = _about_times(times, arm.found)
-        found, without_words = _with_coming(times, found, without_words)
     elif not needed:
         found, without_words = _with_places(times, arm.found, without_words)
         of_times = [item for item in (*found, *without_words) if times.has(item.chunk.day)]
         all_seen = len(listed) < limit or len(arm.found) < limit
         if alone and all_seen and of_times and not any(map(times.has_word, (*of_times, *listed))):
             named = ", ".join(_shown(*days) for days in query.days)
-            arm = arm._replace(
-                incomplete=f"no note of {named} has another word of the query: {_ALL}"
-            )
+            none = f"no note of {named} has another word of the query"
+            alone_note = "search for the time alone to see all of its notes"
+            arm = arm._replace(incomplete=f"{none}: {alone_note}")
+    found, without_words = _by_tense(times, found, without_words, listed=query.listed)
     found = found[: max(limit // 2, limit - len(without_words))]
     return arm._replace(found=(*found, *without_words, *others)[:limit])
-
-
-_ALL = "search for the time alone to see all of its notes"
 
 
 def _without_words(
@@ -300,19 +328,30 @@ def _about_times(times: Times, found: Iterable[Found]) -> tuple[list[Found], lis
     return of_times, others
 
 
-def _with_coming(
-    times: Times, found: Sequence[Found], without_words: Sequence[Found]
+def _by_tense(
+    times: Times, found: Sequence[Found], without_words: Sequence[Found], *, listed: bool
 ) -> tuple[list[Found], list[Found]]:
-    """Both lists, with the first chunks raised that name days to come."""
-    naming = [item.chunk.id for item in (*found, *without_words) if times.names_coming(item.chunk)]
+    """Both lists, with chunks of days gone by lowered where what will be is asked for.
 
-    def raised(items: Iterable[Found]) -> list[Found]:
-        return [
-            _with_evidence(item, _NAMES_A_COMING_DAY) if item.chunk.id in naming[:_PLACES] else item
-            for item in items
-        ]
+    Those that name days to come are raised where the query is about a time alone (``listed``):
+    where what will be is asked for all of them, else the first.
+    """
+    both = (*found, *without_words) if listed else ()
+    naming = [item.chunk.id for item in both if times.names_coming(item.chunk)]
+    del naming[len(naming) if times.foreseen else _PLACES :]
 
-    return raised(found), raised(without_words)
+    def weighed(item: Found) -> Found:
+        if item.chunk.id in naming:
+            evidence = _NAMES_A_TASK if times.names_task(item.chunk) else _NAMES_A_COMING_DAY
+            return _with_evidence(item, evidence)._replace(note="names a coming day of the query")
+        if times.is_gone_by(item.chunk):
+            evidence, coverage = (_GONE_BY * (of or 0.0) for of in (item.evidence, item.coverage))
+            note = f"{item.note}; evidence x {_GONE_BY}: what will be is asked for"
+            return item._replace(evidence=evidence, coverage=coverage, note=note)
+        return item
+
+    behind = [*map(weighed, without_words)]
+    return [*map(weighed, found)], sorted(behind, key=_by_evidence) if naming else behind
 
 
 def _with_evidence(item: Found, evidence: float) -> Found:

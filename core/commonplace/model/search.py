@@ -86,6 +86,8 @@ class KeywordQuery(NamedTuple):
     """The kind of answer that the words ask for, as ``answer_asked`` names it; ``""``: any."""
     instead: frozenset[str] = frozenset()
     """Tokens of ``beside`` for other words, as good as these: parts, synonyms, compounds."""
+    foreseen: str = ""
+    """Where what will be is asked for, the day (ISO) from which on that is: today."""
 
     @property
     def terms(self) -> tuple[str, ...]:
@@ -222,16 +224,13 @@ class ArmScore(NamedTuple):
 
 
 class Step(NamedTuple):
-    """What a ranker did to a hit's score, or why it did nothing: it may have ``failed``.
-
-    ``parts`` say what each arm gave to ``after``, where several arms were fused.
-    """
+    """What a ranker did to a hit's score, or why it did nothing: it may have ``failed``."""
 
     ranker: str
     before: float
     after: float
     note: str = ""
-    parts: tuple[tuple[str, float], ...] = ()
+    parts: tuple[tuple[str, float], ...] = ()  # what each arm gave to after, if some were fused
     failed: bool = False
 
 

@@ -129,13 +129,14 @@ class Searcher:
         if sources is not None:
             requested = frozenset(sources)
             where = where._replace(sources=requested if typed is None else typed & requested)
-        keyword, texts = self._analyser.query(parsed), (*parsed.words, *parsed.phrases)
-        if self._profile != "default":
-            keyword = keyword._replace(plain=True)
-        elif may_name_days(parsed.text):
+        if self._profile == "default" and may_name_days(parsed.text):
             from commonplace.text.asked_times import read_times
 
-            keyword, texts = read_times(parsed, keyword, self._analyser, self._today)
+            keyword, texts = read_times(parsed, self._analyser, self._today)
+        else:
+            keyword, texts = self._analyser.query(parsed), (*parsed.words, *parsed.phrases)
+            if self._profile != "default":
+                keyword = keyword._replace(plain=True)
         query = Query(parsed.text, keyword, " ".join(parsed.words), session_key)
         wide = min(MOST_HITS, limit * self._settings.query.hybrid.candidate_multiplier)
         return Request(

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from calendar import monthrange
 from datetime import date, timedelta
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from commonplace.text.dates import ANY_DAY_OF_MONTH, IN_SOME_DAYS, LAST_WEEKDAY
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from commonplace.text.day_spans import Days, Time
 
 _WEEK, _LONGEST_MONTH = 7, 31  # days
+_WORD = r"[^\W_]+"
 
 # The words of questions for a time alone, beside stop words.
 _ASKING_WORDS = """
@@ -40,43 +42,51 @@ der die das den dem von vom zu seit que qu quoi est ce qui s c j l d passé pass
 faisait on avons montre moi tout neuf travaillé le la les au du de se hice hicimos hiciste pasó
 pasado ha he hemos hecho notas muestra todo sucedió ocurrió trabajé cosa ho fatto abbiamo è
 successo tutto fiz fizemos fizeste aconteceu tudo делал делала делали сделал сделала случилось
-произошло заметки steht stehen an vor geplant fällig on planned scheduled due coming
+произошло заметки steht stehen an vor on coming upcoming up will schedule doing machen mache macht
+tun wird kommt passiert läuft hacemos hago hay vamos voy hacer viene pasa facciamo faccio fare
+programmi programma viene succede temos fazemos faço vou fazer marcado está há tem acontece faisons
+allons faire va vais quoi programme y будет будем делаем делать предстоит есть какие che per
 """
-_ASKING = frozenset(_ASKING_WORDS.split())
+# Those of what is to be done at a time: what names a day and has one of them comes first.
+_TASKS_WORDS = """
+due deadline deadlines plans planned scheduled appointments agenda fällig geplant termine pläne
+frist fristen planes citas impegni appuntamenti planos compromissos prévu prévus planifié échéances
+vencimientos plazos scadenze prazos планы запланировано дела сроки
+"""
+_TASKS = frozenset(_TASKS_WORDS.split())
+_ASKING = frozenset(_ASKING_WORDS.split()) | _TASKS
 _ASKING_WIDE = re.compile(
     "(?:发生|發生|做|干|幹|了|过|過|什么|什麼|啥|哪些|事情|事|情况|我们|我們|我|都|的|在|有|些|呢|吗|嗎|是|里"
     "|记录|記錄|笔记|筆記|日志|日誌|日记|日記|工作|忙|进展|進展"
+    "|安排|计划|計劃|打算|要|将|會|会|活动|活動|行程|日程"
     "|何|なに|を|した|して|しました|いた|の|は|が|に|で|と|も|あった|ありました|起きた|起こった|出来事|こと|か|私|メモ"
-    "|やった|やりました|記録|ノート|作業"
+    "|やった|やりました|記録|ノート|作業|予定|する|します|ある|あります|教えて|スケジュール"
     "|뭐|뭘|무엇|무슨|어떤|일|을|를|이|가|은|는|의|에|했지|했어|했나|했나요|했는지|했습니까|했|한|하|있었|었|나|내|우리|어|지|요"
-    "|일어났|메모|노트|기록)+"
+    "|일어났|메모|노트|기록|일정|예정|계획|할|있|나요|니)+"
 )
 
 
 def read_times(
-    parsed: ParsedQuery, keyword: KeywordQuery, analyser: Analyser, today: Callable[[], date]
+    parsed: ParsedQuery, analyser: Analyser, today: Callable[[], date]
 ) -> tuple[KeywordQuery, tuple[str, ...]]:
-    """``keyword``, the analysed query, with the days of its times; and the rest of its texts.
+    """The analysed query with the days of its times; and the rest of its texts.
 
     Words for times that are seen from today ("last week") are searched for only where they are
     quoted: no note says them of the days that are meant. A question for a time alone asks for what
-    is of its days.
+    is of its days. The words of a query are analysed once.
     """
-    parsed = parsed._replace(words=tuple(map(composed, parsed.words)))
-    times_by_text = [
-        [
-            _with_particle(time, text)
-            for time in _with_days_to_come(_times_in(text, today), text, today)
-        ]
-        for text in parsed.words
-    ]
+    texts = tuple(map(composed, parsed.words))
+    times_by_text = [_times_in(text, today) for text in texts]
     days = days_of_times(time for times in times_by_text for time in times)
     if not days:
-        return keyword, (*parsed.words, *parsed.phrases)
-    texts_and_times = list(zip(parsed.words, times_by_text, strict=True))
-    coming = _names_of_coming(days, today(), analyser)
+        return analyser.query(parsed), (*texts, *parsed.phrases)
+    texts_and_times = list(zip(texts, times_by_text, strict=True))
     rest = tuple(without(text, times) for text, times in texts_and_times)
-    if not parsed.phrases and not any(map(_asks_for_more, rest)):
+    alone = not parsed.phrases and not any(map(_asks_for_more, rest))
+    coming = _names_of_coming(days, today(), analyser)
+    is_foreseen = bool(coming) and _is_foreseen(" ".join(texts), alone=alone)
+    foreseen = today().isoformat() if is_foreseen else ""
+    if alone:
         in_notes = " ".join(
             word
             for text, times in texts_and_times
@@ -84,38 +94,53 @@ def read_times(
             for word in _said(time, text, alone=True).split()
             if word.lower() not in STOP_WORDS
         )
+        asked = re.findall(_WORD, " ".join(rest).lower())
+        tasks = " ".join(word for word in asked if word in _TASKS and foreseen)
+        in_notes = f"{in_notes} {tasks}".strip()
         keyword = analyser.query(parsed._replace(words=(in_notes,) if in_notes else ()))
-        return keyword._replace(days=days, listed=True, coming=coming), ()
-    if any(
-        _said(time, text) != text[time.start : time.end]
-        for text, times in texts_and_times
-        for time in times
-    ):
-        words = tuple(_as_said(text, times) for text, times in texts_and_times)
-        keyword = analyser.query(parsed._replace(words=words))
+        if tasks:  # no note need have them
+            instead = frozenset(_tokens(tasks, (), analyser)[1])
+            keyword = keyword._replace(beside=keyword.beside | instead, instead=instead)
+        return keyword._replace(days=days, listed=True, coming=coming, foreseen=foreseen), ()
+    said = [(_as_said(text, times), times) for text, times in texts_and_times]
+    keyword = analyser.query(parsed._replace(words=tuple(text for text, _ in said)))
     # Nothing is missing where a note of the day does not name it.
-    others = analyser.query(parsed._replace(words=rest))
-    timed = {*keyword.should} - {*others.should} - keyword.beside
+    tokens = [_tokens(text, times, analyser) for text, times in said]
+    in_times, others = (set[str]().union(*some) for some in zip(*tokens, strict=True))
+    timed = in_times.intersection(keyword.should) - others - keyword.beside
     instead, beside = keyword.beside, keyword.beside | timed
     if any(map(_has_digit, timed)):  # a date, in whichever order its numbers are
         timed = set()
     keyword = keyword._replace(days=days, beside=beside, timed=frozenset(timed), coming=coming)
-    keyword = keyword._replace(instead=instead)
-    return keyword, (*rest, *parsed.phrases)
+    return keyword._replace(instead=instead, foreseen=foreseen), (*rest, *parsed.phrases)
+
+
+def _tokens(text: str, times: Sequence[Time], analyser: Analyser) -> tuple[set[str], set[str]]:
+    """The tokens of ``text`` that stand in ``times``, and the others."""
+    in_times, others = set[str](), set[str]()
+    for start, end, tokens in analyser.spans(text):
+        in_time = any(start < time.end and time.start < end for time in times)
+        (in_times if in_time else others).update(" ".join(tokens).split())
+    return in_times, others
 
 
 def _times_in(text: str, today: Callable[[], date]) -> list[Time]:
-    """The times that ``text`` names, those beside "since" and its like as spans."""
+    """The times that ``text`` names, each with the particle behind it.
+
+    Those beside "since" and its like are spans, and for "on Monday" the next one is there, too.
+    """
     times = times_of(text, today, asked=True)
     if not times:
         return times
     from commonplace.text.open_spans import may_have_some, open_spans
 
-    if not may_have_some(text):
-        return times
     past = _PAST.search(text) is not None
-    coming = not past and _COMING.search(text) is not None
-    return open_spans(times, text, today(), past=past, coming=coming)
+    planned = not past and _PLANNED.search(text) is not None
+    coming = planned or (not past and _PRESENT.search(text) is not None)
+    if may_have_some(text):
+        times = open_spans(times, text, today(), past=past, coming=coming)
+    times = _with_days_to_come(times, text, today(), past=past, coming=coming, planned=planned)
+    return [_with_particle(time, text) for time in times]
 
 
 def _said(time: Time, text: str, *, alone: bool = False) -> str:
@@ -154,56 +179,79 @@ _has_digit = re.compile(r"\d").search
 # Words of questions for what was. "Scheduled" and its like ask for what will be, and "was" is a
 # German word, too.
 _PAST = re.compile(
-    r"\b(?:did|was(?!\s+(?:ist|sind|habe|hat|steht|kommt|mach|muss|müssen|wird|gibt))|were|had|went"
-    r"|came|got|made|said|ran|saw|(?!schedul|plann|expect)\w{3,}ed"
-    r"|war|waren|hatten?|wurden?|gab|ging|kam|(?!geplant)ge\w{2,}(?:t|en)|\w{3,}iert"
-    r"|était|étaient|avons|avez|fue|fueron|hice|hizo|hicimos|pasó|era|\w{3,}[aei]mos|\w{2,}ó"
+    r"\b(?:did|was(?!\s+(?:ist|sind|habe|hat|steht|kommt|mach|muss|müssen|wird|gibt|passiert|läuft))"
+    r"|were|had|went|came|got|made|said|ran|saw|done|been|(?!schedul|plann|expect|need)\w{3,}ed"
+    r"|war|waren|hatten?|wurden?|gab|ging|kam|(?!geplant)ge\w{2,}(?:t|en)"
+    r"|(?:habe?n?|has?t|ist|sind)\b.*\b(?!geplant|vorgesehen|angesetzt)(?:\w{3,}iert|(?:\w*ge|be|ver|ent|er|zer)\w{3,}(?:t|en))"
+    r"|était|étaient|avons|avez|s['’]est|fue|fueron|hice|hizo|pasó|era|\w{2,}imos|fizemos|tivemos"
+    r"|fomos|\w{2,}ó"
     r"|(?:(?:on|il|elle|qui)\s+a|ai|ont|a-t-(?:on|il|elle)|ai-je)\s+(?:fait|dit|vu|eu|mis|pris|\w{3,}é)"
     r"|(?:ho|ha|hanno|abbiamo|è|sono)\s+\w{2,}[ts][oaie]|fiz|fez|foi|foram|\w{2,}ou|\w{3,}[ei]u"
     r"|был[аио]?|(?:с?дела|случи|произо|сказа|обсу|реши|звони|при|писа|виде|получи|купи|отправи)"
     r"\w{0,5}л(?:[аио]|ся|ась|ись|ось)?)\b"
-    r"|[了过過]|した|った|でした|[했었았였갔왔]",
+    r"|[了過过]|した|った|でした|[했었았였갔왔]",
     re.IGNORECASE,
 )
 
 
-# Words of questions for what will be. Without one "in two days" is how long something takes.
-_COMING = re.compile(
-    r"\b(?:will|going\s+to|plan|planned|scheduled|due|happens?|happening|anything|upcoming|what'?s|what\s+is"
-    r"|(?:do|have)\s+(?:i|we)|geplant|fällig|passiert|steht|stehen|was\s+(?:ist|habe)|hay|tengo"
-    r"|tenemos|viene|pasa|prévue?s?|qu'est-ce|previst[oa]s?|abbiamo|temos|будет|запланировано"
-    r"|предстоит|c['’]è)\b|安排|计划|計劃|予定|예정|계획|일정",
+# Words of questions for what will be.
+_PLANNED = re.compile(
+    r"\b(?:will|['’]ll|going\s+to|planned|plans|scheduled|due|upcoming|coming|comes"
+    r"|geplant|fällig|wird|werden|kommt|kommen|prévue?s?|va|vont|allons|previst[oa]s?|viene|vamos"
+    r"|vai|vão|marcad[oa]s?|будет|будем|запланировано|предстоит|планы)\b"
+    r"|安排|计划|計劃|打算|(?<![重主需摘])要(?![求点點])|予定|예정|계획|일정",
     re.IGNORECASE,
+)
+# Those of the present tense ask for it where nothing but a time is asked for: "what do we have on
+# Monday". Without one of all these "in two days" is how long something takes.
+_PRESENT = re.compile(
+    r"\b(?:happens?|happening|anything|what['’]?s|what\s+is|(?:do|have|am|are)\s+(?:i|we|you)"
+    r"|passiert|steht|stehen|was\s+(?:ist|habe)|machen?\s+(?:ich|wir)|habe?n?\s+(?:ich|wir)|hay|tengo"
+    r"|tenemos|hacemos|pasa|qu['’]est-ce|(?:fait|faisons|a)-(?:t-)?(?:on|nous)|on\s+(?:fait|a)"
+    r"|abbiamo|facciamo|c['’]è|temos|fazemos|há|делаем|(?:что|есть)\s+(?:у|ли)\s+(?:нас|меня))\b"
+    r"|有什[么麼]|有啥|[做干]什[么麼]|干[嘛啥]|ます|[すあ]る|하지|할까|있[어나니]",
+    re.IGNORECASE,
+)
+_OF_NOTES = re.compile(
+    r"\b(?:log|notes?|journal|diary|minutes|entr(?:y|ies)|\w*notiz\w*|tagebuch)\b", re.IGNORECASE
 )
 
 
-def _with_days_to_come(times: list[Time], text: str, today: Callable[[], date]) -> list[Time]:
+def _is_foreseen(text: str, *, alone: bool) -> bool:
+    """Whether ``text`` asks for what will be; ``alone``: it asks for nothing but a time."""
+    if _PAST.search(text) or _OF_NOTES.search(text):
+        return False
+    return bool(_PLANNED.search(text) or (alone and _PRESENT.search(text)))
+
+
+def _with_days_to_come(
+    times: list[Time], text: str, today: date, *, past: bool, coming: bool, planned: bool
+) -> list[Time]:
     """``times``, each "on Monday" with the next one behind it, unless ``text`` asks for what was.
 
     "On the 23rd" is treated alike, and "in December" where that begins within a month. "In two
     days" is a time only where ``text`` asks for what will be, or says nothing or little else.
     """
     result: list[Time] = []
-    asks_for_past = bool(times) and _PAST.search(text) is not None
     for time in times:
         if time.words is not None:  # a span
             result.append(time)
             continue
         words = "-".join(text[time.start : time.end].lower().split())
-        if re.fullmatch(IN_SOME_DAYS, words) and (asks_for_past or not _COMING.search(text)):
+        if re.fullmatch(IN_SOME_DAYS, words) and not coming:
             rest = text[: time.start] + text[time.end :]
-            if asks_for_past or not _is_only_an_appointment(words, rest):
+            if past or not _is_only_an_appointment(words, rest):
                 continue
             if _asks_for_more(rest):  # its words are searched for, too
                 result.append(time._replace(seen_from_today=False))
                 continue
         result.append(time)
-        if is_yearly(time.days[0]) and not asks_for_past:
-            if soon := _soon(time.days, today()):
+        if is_yearly(time.days[0]) and not past:
+            if soon := _soon(time.days, today, planned=planned):
                 result.append(time._replace(days=soon))
             continue
         of_a_week = sum(time.days == other.days for other in times) > 1  # "on Monday last week"
-        if not (asks_for_past or of_a_week or is_yearly(time.days[0])):
+        if not (past or of_a_week or is_yearly(time.days[0])):
             first, last = map(date.fromisoformat, time.days)
             if ahead := _ahead(first, last, words):
                 days = (first + ahead).isoformat(), (last + ahead).isoformat()
@@ -232,20 +280,23 @@ def _is_only_an_appointment(words: str, rest: str) -> bool:
         or (unit.startswith(days) and (number.isalpha() or number in numbers_of_days))
     ):
         return False
-    typed = re.findall(r"[^\W_]+", rest.lower())
+    typed = re.findall(_WORD, rest.lower())
     telling = [word for word in typed if word not in STOP_WORDS]
     few = len(typed) <= 2 * _MOST_BESIDE and len(telling) <= _MOST_BESIDE
     return few and _LASTING.search(rest.lower()) is None
 
 
-def _soon(days: Days, today: date) -> Days | None:
-    """The next of ``days`` of every year, if they begin within 31 days; not those that last."""
+def _soon(days: Days, today: date, *, planned: bool) -> Days | None:
+    """The next of ``days`` of every year, if they begin within 31 days; not those that last.
+
+    Where plans are asked for, those that last and those further ahead, too.
+    """
     for year in (today.year, today.year + 1):
         first, last = (_day_of(year, day) for day in days)
-        if first <= today <= last:
+        if first <= today <= last and not planned:
             return None
-        if first > today:
-            near = first - today <= timedelta(_LONGEST_MONTH)
+        if last >= today:
+            near = planned or first - today <= timedelta(_LONGEST_MONTH)
             return (first.isoformat(), last.isoformat()) if near else None
     return None
 
@@ -271,17 +322,22 @@ def _ahead(first: date, last: date, words: str) -> timedelta | None:
 
 def _names_of_coming(days: tuple[Days, ...], today: date, analyser: Analyser) -> tuple[str, ...]:
     """Tokens of texts that may name those of ``days`` that are yet to come."""
-    to_come = [span for span in days if not is_yearly(span[0]) and span[1] > today.isoformat()]
+    to_come = tuple(span for span in days if not is_yearly(span[0]) and span[1] > today.isoformat())
     if not to_come:
         return ()
     from commonplace.text.day_names import spelled_out
 
-    return analyser.query(ParsedQuery("", (spelled_out(to_come),))).should
+    return _analysed(spelled_out(to_come), analyser.query)
+
+
+@lru_cache(maxsize=32)  # they are many to analyse, and "tomorrow" is asked for again and again
+def _analysed(words: str, analyse: Callable[[ParsedQuery], KeywordQuery]) -> tuple[str, ...]:
+    return analyse(ParsedQuery("", (words,))).should
 
 
 def _asks_for_more(text: str) -> bool:
     """Whether ``text`` has a word that a question for a time alone has not."""
-    words = re.findall(r"[^\W_]+", text.lower())
+    words = re.findall(_WORD, text.lower())
     return not all(
         word in STOP_WORDS or word in _ASKING or _ASKING_WIDE.fullmatch(word) for word in words
     )

@@ -42,15 +42,7 @@ class DayNames:
     def __init__(self, days: Sequence[Days], *, coming: bool = False) -> None:
         self._spans = [dates_of(span) for span in days if not is_yearly(span[0])]
         self._coming = max(self._spans, default=None) if coming else None
-        self._spelled = [
-            (
-                None if is_yearly(span[0]) else dates_of(span)[0],
-                hints,
-                re.compile("|".join(patterns)),
-            )
-            for span in days
-            for hints, patterns in _spelled(span)
-        ]
+        self._spelled = [spelled for span in days for spelled in _compiled(span)]
 
     def __call__(self, text: str, day: str | None) -> bool:
         """``text``, of ``day`` (ISO) where it has one: words as "tomorrow" are seen from there."""
@@ -66,6 +58,13 @@ class DayNames:
             for span in self._spans
             if (pattern := _relative(span, day, coming=span == self._coming)) is not None
         )
+
+
+@lru_cache(maxsize=64)
+def _compiled(days: Days) -> list[tuple[date | None, Sequence[str], re.Pattern[str]]]:
+    """For one time its first day, if it has a year, and the hints and patterns of its days."""
+    first = None if is_yearly(days[0]) else dates_of(days)[0]
+    return [(first, hints, re.compile("|".join(patterns))) for hints, patterns in _spelled(days)]
 
 
 def _is_near(first: date | None, day: str | None) -> bool:
@@ -94,9 +93,11 @@ def spelled_out(days: Sequence[Days]) -> str:
                     day.isoformat(),
                     f"{day:%d.%m}",
                     f"{day.month}月{day.day}日",
+                    f"{_han(day.month)}月{_han(day.day)}日",
                 ]
         else:  # "May" alone is no word to search for
             words += map(str, range(1, _MONTH + 1))
+            words += (f"{_han(day.month)}月" for day in (first, last))
         words += MONTHS[first.month] + MONTHS[last.month]
     return " ".join(dict.fromkeys(words))
 
@@ -122,9 +123,10 @@ def _spelled(days: Days) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
         year = r"\d{4}" if is_yearly(days[0]) else str(day.year)
         named.setdefault((year, day.month), []).append(day.day)
     for (year, month), numbers in named.items():
-        names, by_number = MONTHS[month], (f"-{month:02}", f"{month}.", "月", "월")
-        of_another_year = rf"(?!,?\s+(?!{year})(?:19|20)\d\d)"
+        names, of_another_year = MONTHS[month], rf"(?!,?\s+(?!{year})(?:19|20)\d\d)"
         name, number = f"(?:{'|'.join(names)})", f"(?:{'|'.join(map(str, numbers))})"
+        padded, of = f"0?{number}", r"(?:\s+(?:of|de|del))?"
+        yield _by_number(year, month, numbers)
         if length > _WEEK:
             sure = [name for name in names if name not in AMBIGUOUS]
             yield (
@@ -136,9 +138,9 @@ def _spelled(days: Days) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
                     rf"\d(?:st|nd|rd|th|\.)?(?:\s+of)?\s+{name}\b{of_another_year}",
                 ),
             )
-            yield by_number, (rf"(?<!\d){year}-{month:02}(?!\d)", rf"(?<!\d)0?{month}\s*[月월]")
+            of_month = rf"(?<!\d){year}-{month:02}(?!\d)", rf"(?<!\d)0?{month}\s*[月월]"
+            yield (f"-{month:02}", "月", "월"), of_month
             continue
-        padded, of = f"0?{number}", r"(?:\s+(?:of|de|del))?"
         yield (
             names,
             (
@@ -146,16 +148,30 @@ def _spelled(days: Days) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
                 rf"\b{name}\.?\s+{padded}(?:st|nd|rd|th)?(?![\w:]){of_another_year}",
             ),
         )
-        yield (
-            by_number,
-            (
-                rf"(?<!\d){year}-{month:02}-{padded}(?!\d)",
-                # "3.11." by itself may be a version at the end of a sentence.
-                rf"(?<![\w.]){padded}\.\s?0?{month}\.\s?{year}",
-                rf"\b(?:am|vom|zum|bis|seit|den|dem|der)\s+{padded}\.\s?0?{month}\.(?!\s?\d)",
-                rf"(?<!\d)0?{month}\s*[月월]\s*{padded}\s*[日号號일]",
-            ),
-        )
+
+
+def _by_number(year: str, month: int, days: Sequence[int]) -> tuple[Sequence[str], Sequence[str]]:
+    """The same of ``days`` of a ``month`` in numbers: hints and patterns."""
+    numbers, han = "|".join(map(str, days)), "|".join(map(_han, days))
+    two_digits = "|".join(f"{day:02}" for day in days)
+    day, short_year = f"0?(?:{numbers})", year[2:] if year.isdigit() else r"\d\d"
+    return (f"-{month:02}", f"/{month:02}", f"{month}.", f"{month}/", "月", "월"), (
+        rf"(?<!\d){year}[-/]{month:02}[-/]{day}(?!\d)",
+        # "3.11." by itself may be a version at the end of a sentence; "03.11." begins an item.
+        rf"(?<![\w.]){day}\.\s?0?{month}\.\s?(?:{year}|{short_year})(?!\d)",
+        rf"(?<![\w./]){day}/0?{month}/{year}",
+        rf"(?:\A|(?<=[\n(|])|(?<=[-*:,|]\s))(?:{two_digits})\.\s?{month:02}\.(?![\w-]|\s?\d)",
+        rf"\b(?:am|vom|zum|bis|seit|den|dem|der)\s+{day}\.\s?0?{month}\.(?!\s?\d)",
+        rf"(?<!\d)0?{month}\s*[月월]\s*{day}\s*[日号號일]",
+        rf"(?<![〇零一二三四五六七八九十]){_han(month)}月(?:{han})[日号號]",
+    )
+
+
+def _han(number: int) -> str:
+    """A number below 40 in Chinese: 二十一."""
+    tens, ones = divmod(number, 10)
+    digits = " 一二三四五六七八九"
+    return f"{digits[tens] if tens > 1 else ''}{'十' if tens else ''}{digits[ones]}".strip()
 
 
 def _names_seen_from(day: date, days: tuple[date, date]) -> frozenset[str]:
@@ -187,6 +203,11 @@ def _relative(span: tuple[date, date], written: str, *, coming: bool) -> re.Patt
     if _WEEK in ahead:  # of the weekday that the text was written on
         names |= _next(day.weekday())
     return _any_of(names, weekdays) if names or weekdays else None
+
+
+def says_next(text: str, day: str) -> bool:
+    """Whether ``text`` of ``day`` (ISO) names the same weekday of the next week: "next Friday"."""
+    return _any_of(_next(date.fromisoformat(day).weekday()), frozenset()).search(text) is not None
 
 
 @cache

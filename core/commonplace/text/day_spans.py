@@ -31,19 +31,20 @@ def is_yearly(day: str) -> bool:
 
 # By month, in English, German, French, Spanish, Italian, Portuguese, Dutch and Russian.
 _MONTHS = """
-january jan januar jänner jän janvier janv enero ene gennaio janeiro januari январь января январе
+january jan januar jänner jän janvier janv enero ene gennaio janeiro januari январь января \
+январе янв
 february feb februar feber février févr fév febrero febbraio fevereiro \
-februari февраль февраля феврале
+februari февраль февраля феврале фев
 march mar märz mars marzo março maart март марта марте
-april apr avril avr abril abr aprile апрель апреля апреле
+april apr avril avr abril abr aprile апрель апреля апреле апр
 may mai mayo maggio maio mei май мая мае
 june jun juni juin junio giugno junho июнь июня июне
 july jul juli juillet juil julio luglio julho июль июля июле
-august aug août agosto augustus август августа августе
-september sept sep septembre septiembre settembre setembro сентябрь сентября сентябре
-october oct oktober okt octobre octubre ottobre ott outubro октябрь октября октябре
-november nov novembre noviembre novembro ноябрь ноября ноябре
-december dec dezember dez décembre déc diciembre dic dicembre dezembro декабрь декабря декабре
+august aug août agosto augustus август августа августе авг
+september sept sep septembre septiembre settembre setembro сентябрь сентября сентябре сен сент
+october oct oktober okt octobre octubre ottobre ott outubro октябрь октября октябре окт
+november nov novembre noviembre novembro ноябрь ноября ноябре ноя
+december dec dezember dez décembre déc diciembre dic dicembre dezembro декабрь декабря декабре дек
 """
 MONTHS = {number: names.split() for number, names in enumerate(_MONTHS.strip().split("\n"), 1)}
 """The names of each month (1..12), in lower case."""

@@ -162,16 +162,17 @@ _P_ALONE = (
 
 # The last day of that name that has come, today too; the one before today; the next one.
 WEEKDAY_LAST = rf"""
-(?:on|since|this|until|by|from|before|after)-{_E}
-(?:am|seit|bis|vo[nmr]|nach|ab|{_THIS_G})-{_G}
+(?:on|since|this|until|by|from|before|after|for)-{_E}
+(?:am|seit|bis|vo[nmr]|nach|ab|für|{_THIS_G})-{_G}
 (?:depuis|ce|du|jusqu['’]à)-{_F}
 (?:de|el|este|desde-el|hasta-el)-{_S}
 (?:questo|da)-{_I}
-(?:n[ao]|nest[ae]|desde|desde-[ao])-{_P_ALONE}
-(?:в-эт(?:от|у|о)|во?)-{_R} (?:с|до)-({_R_OF_DAYS})
+(?:n[ao]|nest[ae]|desde|desde-[ao]|para)-{_P_ALONE}
+(?:в-эт(?:от|у|о)|во?|на)-{_R} (?:с|до)-({_R_OF_DAYS})
 """
 # By itself a weekday is what others say "on" before, but not where it comes again and again.
 WEEKDAY_ALONE = rf"""
+(?<!every[\s-])(?<!black[\s-])(?<!good[\s-]){_E}(?=['’]s\b|[?!.]?\Z)
 (?<!chaque[\s-])(?<!\bles[\s-])(?:le-)?{_F}(?!-(?:gras|saint|noir|de-(?:pâques|pentecôte))\b)
 (?<!ogni[\s-])(?<!\bi[\s-])(?<!\bil[\s-])(?<!\bla[\s-])(?<!\bdi[\s-])(?<!\bal[\s-]){_I}
 (?<!toda[\s-])(?<!cada[\s-])(?<!\b[aà][\s-])({_P_DAYS})-feira{_PART_P}

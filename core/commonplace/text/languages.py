@@ -336,7 +336,7 @@ segunda terça quarta quinta sexta вчера завтра недел месяц
 ゆうべ おとと あした あさって 오늘 어제 그저께 그제 그끄저께 모레 밤 주 달 해 년 일 전 วัน เมื่อ
 สัปดาห์ เดือน ปี พรุ่ง ago demain semain settim _kw finde выходн квартал 분기 四半期 금주
 upcoming coming_up anstehend bevorsteh venir próxim prossim 即将 今後 다가 spring summer autumn
-heuer heurig _tagen maart _mei
+heuer heurig _tagen maart _mei doming domenica
 in_fall the_fall last_fall this_fall fall_20 winter frühling frühjahr sommer herbst printemps
 _été l'été automne hiver primavera verano otoño invierno estate autunno inverno verão outono
 весной осенью зимой 봄에 여름에 가을에 겨울에

@@ -20,7 +20,7 @@ TODAY = date(2026, 11, 23)
 
 def _keyword(text: str, today: date = TODAY) -> tuple[KeywordQuery, tuple[str, ...]]:
     analyser, parsed = make_analyser(), parse_query(text)
-    return read_times(parsed, analyser.query(parsed), analyser, lambda: today)
+    return read_times(parsed, analyser, lambda: today)
 
 
 def _read(text: str) -> tuple[set[str], bool, tuple[str, ...]]:

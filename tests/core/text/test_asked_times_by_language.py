@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
+from typing import TYPE_CHECKING
 from unicodedata import normalize
 
 import pytest
@@ -12,12 +13,18 @@ from commonplace.text.asked_times import read_times
 from commonplace.text.languages import may_name_days
 from commonplace.text.query import parse_query
 
+if TYPE_CHECKING:
+    from commonplace.model.search import KeywordQuery
+
 TODAY = date(2026, 11, 25)
 
 
+def _read(text: str) -> tuple[KeywordQuery, tuple[str, ...]]:
+    return read_times(parse_query(text), make_analyser(), lambda: TODAY)
+
+
 def _days(text: str) -> tuple[tuple[str, str], ...]:
-    analyser, parsed = make_analyser(), parse_query(text)
-    return read_times(parsed, analyser.query(parsed), analyser, lambda: TODAY)[0].days
+    return _read(text)[0].days
 
 
 @pytest.mark.parametrize(
@@ -102,7 +109,7 @@ def test_words_with_other_meanings_name_no_time(text: str) -> None:
 )
 def test_the_words_of_a_time_are_no_words_that_notes_may_lack(text: str, rest: str) -> None:
     analyser, parsed = make_analyser(), parse_query(text)
-    _, texts = read_times(parsed, analyser.query(parsed), analyser, lambda: TODAY)
+    _, texts = read_times(parsed, analyser, lambda: TODAY)
     assert " ".join(" ".join(texts).split()) == rest
 
 
@@ -117,3 +124,92 @@ def test_letters_and_accents_may_be_apart(text: str) -> None:
     apart = normalize("NFD", text)
     assert may_name_days(apart)
     assert _days(apart) == _days(text) != ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("what are we doing on Sunday?", "what's planned for Sunday", "plans for Sunday"),
+        *("do we have anything on Sunday", "what will happen on Sunday", "anything due this month"),
+        *("upcoming deadlines", "what's due tomorrow", "who is coming on Sunday to help"),
+        *("was machen wir am Sonntag", "was ist am Sonntag los", "haben wir am Sonntag etwas vor"),
+        *("was passiert am Sonntag?", "was steht nächste Woche an", "was ist am Sonntag geplant"),
+        *("qu'est-ce qu'on fait dimanche ?", "que fait-on dimanche", "on a quoi dimanche"),
+        *("qué hacemos el domingo", "¿qué hay el domingo?", "qué hay la próxima semana"),
+        *("cosa facciamo domenica?", "cosa c'è domenica", "che programmi abbiamo per domenica"),
+        *(
+            "o que temos no domingo",
+            "o que vamos fazer no domingo",
+            "o que está marcado no domingo",
+        ),
+        *("что у нас в воскресенье", "какие планы на воскресенье", "что будет в воскресенье"),
+        *("周日有什么安排", "这周日做什么", "下周有什么安排", "日曜日の予定は", "日曜日は何をする"),
+        *("日曜日は何がありますか", "来週の予定", "일요일에 뭐 하지?", "일요일 일정"),
+    ],
+)
+def test_a_question_for_what_will_be_is_known_by_its_tense(text: str) -> None:
+    keyword, _ = _read(text)
+    assert keyword.foreseen == TODAY.isoformat()
+    assert keyword.days[-1][1] > TODAY.isoformat(), "days that are yet to come"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("what did we do on Sunday?", "what was decided on Sunday", "how was Sunday?"),
+        *("notes from Sunday", "what's in Sunday's log", "Sunday", "what have we done on Sunday"),
+        *("what does Wei want, from our talk on Tuesday", "what will be new, as of October 2025"),
+        *("was haben wir am Sonntag gemacht", "was haben wir am Sonntag entschieden"),
+        *("was ist am Sonntag passiert", "qu'est-ce qui s'est passé dimanche"),
+        *("qué hicimos el domingo", "qué pasó el domingo", "o que fizemos no domingo"),
+        *("cosa abbiamo fatto domenica", "что мы делали в воскресенье", "周日我们做了什么"),
+        *(
+            "日曜日に何をしましたか",
+            "일요일에 뭐 했어?",
+            "was wird gebraucht",
+            "a plan for the move",
+        ),
+    ],
+)
+def test_no_other_question_asks_for_what_will_be(text: str) -> None:
+    assert not _read(text)[0].foreseen
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("what did we do on Sunday", "o que fizemos no domingo", "qué hicimos el domingo"),
+        *("cosa abbiamo fatto domenica", "qué hacemos el domingo", "cosa facciamo domenica"),
+        *("was machen wir am Sonntag", "plans for Sunday", "show me Sunday's log", "Sunday?"),
+        *("Pläne für Sonntag", "compromissos para domingo", "планы на воскресенье"),
+    ],
+)
+def test_what_is_on_on_a_weekday_is_a_question_for_a_time_alone(text: str) -> None:
+    assert may_name_days(text)
+    assert _read(text)[0].listed
+
+
+def test_black_friday_is_no_weekday() -> None:
+    assert _read("what is sold on the black Friday")[0].days == ()
+
+
+def test_words_for_what_is_to_be_done_are_searched_for_but_not_missed() -> None:
+    keyword, _ = _read("anything due next week?")
+    assert keyword.listed
+    assert keyword.should == ("due",)
+    assert keyword.beside == keyword.instead == {"due"}
+    assert _read("what was due last week")[0].should == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("what is due in November", ("2026-11-01", "2026-11-30")),
+        ("what is planned in March", ("2027-03-01", "2027-03-31")),
+        ("was ist im März geplant", ("2027-03-01", "2027-03-31")),
+    ],
+)
+def test_a_month_of_what_will_be_is_the_running_one_or_the_next(
+    text: str, days: tuple[str, str]
+) -> None:
+    assert days in _days(text)

@@ -29,6 +29,13 @@ DECEMBER = ("2026-12-01", "2026-12-31")
         "am 28. November um 8",
         "am 28.11. um 8",
         "bis 28.11.2026",
+        "tax: 28.11. at nine",
+        "28.11. market",
+        "tax 28.11.26",
+        "tax 2026/11/28",
+        "tax 28/11/2026",
+        "сдать 28 ноя",
+        "十一月二十八日 体检",
         "11月28日 体检",
         "11월 28일",
         "28 de noviembre",
@@ -52,6 +59,10 @@ def test_a_day_is_named_by_its_date(text: str) -> None:
         "2026-11-280",
         "128 November",
         "port 11.28",
+        "11/28 of the tests",
+        "tax 28.11.25",
+        "二十一月二十八日",
+        "十一月二十日",
         "Upgraded to 28.11. All tests pass.",
         "November 28:30",
     ],
@@ -98,6 +109,15 @@ def test_a_week_is_named_by_its_days_and_a_month_by_its_name() -> None:
     assert month("v41 is planned for 10 December", None)
     assert month("freeze 2026-12-18", None)
     assert not month("December 2025 was cold", None)
+    for text in (
+        "bis 18.12.2026",
+        "am 18.12. um 8",
+        "tax 18/12/2026",
+        "2026/12/18",
+        "十二月十八日",
+    ):
+        assert month(text, None), text
+    assert not month("bis 18.11.2026", None)
     may = DayNames((("2027-05-01", "2027-05-31"),), coming=True)
     assert may("Release 5 on May 12.", None)
     assert may("off in May", None)

@@ -207,7 +207,7 @@ def _lines() -> list[tuple[str, str]]:
 
 def _days(text: str) -> tuple[tuple[str, str], ...]:
     analyser, parsed = make_analyser(), parse_query(text)
-    return read_times(parsed, analyser.query(parsed), analyser, lambda: TODAY)[0].days
+    return read_times(parsed, analyser, lambda: TODAY)[0].days
 
 
 def _shown(days: tuple[tuple[str, str], ...]) -> str:
@@ -230,7 +230,7 @@ def test_the_next_one_is_meant_too_where_it_is_near() -> None:
 
 def _terms(text: str) -> tuple[set[str], str]:
     analyser, parsed = make_analyser(), parse_query(text)
-    keyword, rest = read_times(parsed, analyser.query(parsed), analyser, lambda: TODAY)
+    keyword, rest = read_times(parsed, analyser, lambda: TODAY)
     return set(keyword.should) - keyword.beside, " ".join(" ".join(rest).split())
 
 

@@ -7,7 +7,12 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, TypeVar
 
-from commonplace.errors import DeadlineExceededError, UnavailableError, reason_of
+from commonplace.errors import (
+    DeadlineExceededError,
+    IndexBusyError,
+    UnavailableError,
+    reason_of,
+)
 from commonplace.model.tuples import NamedTuple
 
 if TYPE_CHECKING:
@@ -229,7 +234,9 @@ class GuardedCaller:
             yield
         except self._counts as error:
             hasty = given < FAIR_SECONDS or deadline.cancelled
-            if isinstance(error, DeadlineExceededError) and hasty:
+            # A sync that another writer holds up has not failed: that one updates the index.
+            held_up = isinstance(error, IndexBusyError) and work == "sync"
+            if held_up or (isinstance(error, DeadlineExceededError) and hasty):
                 self.abandoned(work)
             else:
                 self.failed(work, error)

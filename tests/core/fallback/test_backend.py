@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import pytest
 
-from commonplace.errors import DeadlineExceededError, UnavailableError
+from commonplace.errors import DeadlineExceededError, IndexBusyError, UnavailableError
 from commonplace.fallback.backend import Backend
 from commonplace.model.reports import SyncReport
 from commonplace.model.search import Arm, Found, KeywordQuery, Query, StoredChunk, Where
@@ -108,10 +108,12 @@ def make() -> MemoryManager:
         (DeadlineExceededError("too long"), True, False),
         (DeadlineExceededError("too long"), False, True),
         (UnavailableError("broken"), True, True),
+        (IndexBusyError("another thread is writing the index"), False, False),
     ],
 )
 def test_who_is_to_blame(error: UnavailableError, cancelled: bool, blamed: bool) -> None:
-    backend = Backend("engine", make)
+    changes: list[str | None] = []  # what is logged, and told to plugins
+    backend = Backend("engine", make, changed=lambda _, reason: changes.append(reason))
     ended: list[bool] = []
 
     def ask(_: MemoryManager) -> NoReturn:
@@ -124,6 +126,7 @@ def test_who_is_to_blame(error: UnavailableError, cancelled: bool, blamed: bool)
         with pytest.raises(UnavailableError):
             backend.call("sync", ask, deadline)
     assert (backend.guard.failure("sync") is not None) == blamed
+    assert len(changes) == blamed
 
 
 @pytest.mark.parametrize(

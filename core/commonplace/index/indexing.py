@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from math import inf
 from typing import TYPE_CHECKING
 
 from attrs import Factory, define, frozen
@@ -52,9 +53,12 @@ class Indexer:
         deadline: Deadline,
         progress: ProgressCallback | None,
         before: int = 0,
+        at_most: int | None = None,
         largest: int | None = None,
     ) -> SyncReport:
         """Apply ``plan`` to ``build`` until it is done or ``deadline`` comes.
+
+        ``at_most`` documents are processed, not counting those that cannot be read.
 
         ``before`` counts documents that an interrupted run of the same work has done. Documents
         that cannot be read keep their old entries and are named in the report. One that seemed to
@@ -64,7 +68,7 @@ class Indexer:
         fingerprints = {scan.source: scan.fingerprint for scan in scans}
         results: Counter[Result] = Counter()
         unreadable: list[tuple[str, str]] = []
-        done = 0
+        done, most = 0, inf if at_most is None else at_most
         total = before + len(plan.read) + len(plan.left)
 
         def show_progress() -> None:
@@ -77,9 +81,12 @@ class Indexer:
         # New documents come first and deletions last, so that a text that only moved finds the
         # vectors of its old path still there.
         for ref, old in sorted(plan.read, key=lambda pair: pair[1] is not None):
+            if done - len(unreadable) >= most:
+                break
             # The first of a quick part that can be read is always done: that helps on slow
-            # machines, too, and where files that are no text come first in each search.
-            some = done > len(unreadable)
+            # machines, too, and where files that are no text come first in each search. So many
+            # of these are tried in any case, and more while there is time.
+            some = done > len(unreadable) or done >= most
             if deadline.expired and (some or largest is None or deadline.cancelled):
                 break
             outcome = self._processor.process(

@@ -159,11 +159,6 @@ class Plan(NamedTuple):
         same = tuple(pair for pair in plan.read if is_same_file(*pair))
         return plan._replace(read=changed, left=(*plan.left, *same))
 
-    def first(self, at_most: int, largest: int) -> Plan:
-        """As :meth:`quick`, for a build that is not searched yet: the first ``at_most``."""
-        plan = self.without_large(largest)
-        return plan._replace(read=plan.read[:at_most], left=(*plan.left, *plan.read[at_most:]))
-
 
 def plan_changes(
     stored: Iterable[StoredDocument],

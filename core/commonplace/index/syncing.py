@@ -187,7 +187,7 @@ class IndexSync(NamedTuple):
             size = sum(len(scan.report.documents) for scan in scans)
             return SyncReport(remaining=size) if size > at_most else None
         plan = self._plan(begun_build(self.store, self.identity), scans)
-        if plan.first(at_most, QUICK_BYTES).size or not plan.size:
+        if plan.without_large(QUICK_BYTES).size or not plan.size:
             return None
         return self._as_live(idle_report(plan), plan, live, scans)
 
@@ -204,8 +204,8 @@ class IndexSync(NamedTuple):
         plan: Plan | None = whole
         if at_most is not None:
             whole = whole if target.beside else self._readable(whole, at_most)
-            part = whole.first if target.beside else whole.quick
-            plan = part(at_most, QUICK_BYTES)
+            first = whole.without_large(QUICK_BYTES) if target.beside else None
+            plan = first or whole.quick(at_most, QUICK_BYTES)
         if plan is None:  # too much has changed
             return idle_report(whole)
         indexer = self.indexer()
@@ -216,6 +216,7 @@ class IndexSync(NamedTuple):
             deadline=options.deadline,
             progress=options.progress,
             before=plan.unchanged if indexer.is_whole(plan, beside=target.beside) else 0,
+            at_most=at_most,
             largest=None if at_most is None else QUICK_BYTES,
         )
         if at_most is None:

@@ -318,6 +318,18 @@ def test_a_note_that_no_one_may_read_keeps_its_place_in_an_older_one(house: Hous
     assert house.manager().maintain(deadline=NEVER).rebuilt
 
 
+def test_notes_that_no_one_may_read_keep_no_other_from_a_rebuild_by_searches(house: House) -> None:
+    house.made_before()
+    unreadable = {f"a{number:02}.md": "" for number in range(25)}  # they are found first
+    house.notes.texts |= unreadable
+    house.notes.unreadable.update(unreadable)
+    for done in (20, 40, SIZE):
+        freshen(house.manager())
+        assert len(house.notes.seen) == done
+    assert house.states() == ["live"]
+    assert house.found(house.manager()) == SIZE
+
+
 def test_another_fingerprint_is_counted_and_what_has_changed_is_not_held_up_by_it(
     house: House,
 ) -> None:

@@ -112,7 +112,7 @@ class Findings:
     def fail_names(self, prefix: str, names: Sequence[str]) -> None:
         """Note names in the folder ``prefix`` that no index can hold: the first, and how many."""
         more = f" (and {len(names) - 1} more in this folder)" if len(names) > 1 else ""
-        reason = f"the name is not valid UTF-8: rename it to have it indexed{more}"
+        reason = f"the name is {_not_utf8(names[0])} to have it indexed{more}"
         self.failures.append(RootFailure(printable(prefix + names[0]), reason))
 
 
@@ -125,6 +125,15 @@ def is_storable(name: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def _not_utf8(name: str) -> str:
+    """What is wrong with a name that is not storable, and what to do about it."""
+    try:
+        os.fsencode(name).decode()
+    except UnicodeError:
+        return "not valid UTF-8: rename it"
+    return f"read as {sys.getfilesystemencoding()} in this locale: set PYTHONUTF8=1"
 
 
 def printable(path: str) -> str:
@@ -360,7 +369,7 @@ def _look_at(root: Root, roots: Roots, findings: Findings, scandir: Scandir) -> 
             return "a symbolic link leads to it, which memory does not follow"
         found = os.lstat(root.location) if root.parts else os.stat(root.location)
         if not is_storable(root.stored):
-            return "its name is not valid UTF-8"
+            return f"its name is {_not_utf8(root.stored)}"
         if stat.S_ISDIR(found.st_mode) and root.kind != "file":
             blank = walk(root, roots, findings, scandir)
             return _EMPTY if blank and not root.own else ""

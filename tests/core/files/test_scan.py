@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import socket
+import subprocess
 import sys
 from typing import TYPE_CHECKING
 
@@ -236,6 +237,35 @@ def test_names_that_are_not_utf8_are_named_not_indexed(
     assert [root for root, _ in failed] == ["memory/caf\\xe9.md", "memory/deep/caf\\xe9.md"]
     assert "not valid UTF-8" in failed[0][1]
     assert "2 more in this folder" in failed[0][1]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere names are UTF-8 in every locale")
+def test_a_locale_that_hides_utf8_is_named_and_not_the_name(
+    workspace: Path, plant: Callable[..., None]
+) -> None:
+    plant("memory/café.md")
+    with open(os.fsencode(workspace / "memory") + b"/na\xefve.md", "wb"):
+        pass
+    program = f"""if True:
+        from commonplace.files.roots import Roots
+        from commonplace.files.scan import scan
+
+        for failure in scan(Roots({str(workspace)!r}, ())).failed_roots:
+            print(ascii(failure.root), failure.reason)
+    """
+    ascii_only = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
+    ran = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, **ascii_only, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    (line,) = ran.stdout.splitlines()
+    assert line == (
+        "'memory/caf\\xe9.md' the name is read as ascii in this locale: set PYTHONUTF8=1 "
+        "to have it indexed (and 1 more in this folder)"
+    )
 
 
 def test_a_workspace_below_a_name_that_is_not_utf8(tmp_path: Path) -> None:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from commonplace.cli.context import UsageError
 from commonplace.cli.parser import BUILTIN, FAILED, INTERRUPTED, NOT_VALID, PROGRAM
-from commonplace.cli.streams import one_line
+from commonplace.cli.streams import one_line, wants_json
 from commonplace.config.paths import current_folder
 from commonplace.errors import CommonplaceError, ConfigError
 
@@ -19,14 +18,6 @@ if TYPE_CHECKING:
 
 
 _ENDED = "interrupted; nothing is lost, the same command continues"
-
-
-def wants_json(argv: Sequence[str]) -> bool:
-    """Whether ``argv`` asks for JSON; the rest need not be valid."""
-    options = argv[: argv.index("--")] if "--" in argv else argv
-    if "--json" in options or "--format=json" in options:
-        return True
-    return ("--format", "json") in pairwise(options)
 
 
 def report(error: Exception, argv: Sequence[str]) -> int:

@@ -20,6 +20,7 @@ from commonplace.cli.context import (
     plugin_commands,
     plugin_host,
 )
+from commonplace.cli.streams import wants_json
 from commonplace.errors import MemoryDisabledError, suggest
 from commonplace.model.plugins import COMMANDS
 
@@ -237,9 +238,7 @@ def dispatch(argv: Sequence[str]) -> int:
     env = {**os.environ, "COMMONPLACE_SAFE": "1"} if is_safe(argv) else os.environ
     name = rest[0] if rest else ""
     if name in {"--version", "-V"}:
-        from commonplace._version import __version__
-
-        sys.stdout.write(f"{PROGRAM} {__version__}\n")
+        sys.stdout.write(_version(as_json=wants_json(argv)))
         return 0
     if name in {"help", "-h", "--help"}:
         if rest[1:] == ["exit-codes"]:
@@ -259,6 +258,16 @@ def dispatch(argv: Sequence[str]) -> int:
     if name.startswith("-"):
         raise UsageError(f"unknown option {name}", hint=f"{PROGRAM} --help lists the commands")
     return _run_named(name, [*common, *rest[1:]], env, named_config(argv))
+
+
+def _version(*, as_json: bool) -> str:
+    from commonplace._version import __version__
+
+    if not as_json:
+        return f"{PROGRAM} {__version__}\n"
+    from commonplace.cli.jsonify import document, dumps
+
+    return dumps(document({"version": __version__}), "ascii") + "\n"
 
 
 def _run(command: Command, arguments: Sequence[str], env: Mapping[str, str]) -> int:

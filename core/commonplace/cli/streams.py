@@ -12,10 +12,11 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import contextmanager, suppress
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from commonplace.errors import UnavailableError
 
@@ -157,3 +158,11 @@ def _failed(path: str, done: str, error: OSError) -> UnavailableError:
         f"{path} cannot be {done}: {error.strerror or error}",
         hint="check the rights of the file and its folder, and the free space",
     )
+
+
+def wants_json(argv: Sequence[str]) -> bool:
+    """Whether ``argv`` asks for JSON; the rest need not be valid."""
+    options = argv[: argv.index("--")] if "--" in argv else argv
+    if "--json" in options or "--format=json" in options:
+        return True
+    return ("--format", "json") in pairwise(options)

@@ -22,6 +22,15 @@ def test_the_version_has_a_short_option(run: Callable[..., Ran]) -> None:
 
 
 @pytest.mark.parametrize(
+    "line", [("--version", "--json"), ("--json", "--version"), ("-V", "--format", "json")]
+)
+def test_the_version_is_json_where_that_is_wanted(
+    run: Callable[..., Ran], line: tuple[str, ...]
+) -> None:
+    assert run(*line).json == {"schemaVersion": 1, "version": __version__}
+
+
+@pytest.mark.parametrize(
     "command", [("status",), ("doctor",), ("get", "MEMORY.md"), ("search", "x")]
 )
 def test_json_is_the_short_form_of_a_format(

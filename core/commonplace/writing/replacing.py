@@ -3,7 +3,8 @@
 The folder is opened step by step, and everything below happens relative to its descriptor. A draft
 is written whole beside the file and flushed to the disk. Then file and draft change places in one
 step of the file system, so that what another program has saved meanwhile is found in the draft
-instead of being lost.
+instead of being lost. Where no two files can change places, as on Windows, the file is read again
+just before the draft replaces it: what is saved between these two steps is lost.
 """
 
 from __future__ import annotations

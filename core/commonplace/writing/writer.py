@@ -66,8 +66,8 @@ class Writer:
 
     Each change is atomic: the file is written whole beside the old one, compared with what was
     read, and put in its place under a lock; never through a link, never outside the workspace. If
-    another program saves the file meanwhile, the change is made in what it saved, unless it
-    touched the same lines. Each is recorded in a journal, and returns its receipt.
+    another program saves the file meanwhile, the change is made in what it saved, within limits
+    (``replacing.py``) and unless it touched the same lines. Each is in a journal, with a receipt.
 
     ``origin`` is on whose word this writer writes: the code that makes it decides, never a text.
     Secrets are masked. Text that is not the owner's own and reads like an instruction to an agent

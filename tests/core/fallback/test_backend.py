@@ -112,7 +112,7 @@ def make() -> MemoryManager:
     ],
 )
 def test_who_is_to_blame(error: UnavailableError, cancelled: bool, blamed: bool) -> None:
-    changes: list[str | None] = []  # what is logged, and told to plugins
+    changes: list[str | None] = []  # logged, and reported to plugins
     backend = Backend("engine", make, changed=lambda _, reason: changes.append(reason))
     ended: list[bool] = []
 

@@ -203,11 +203,13 @@ class RequestRunner:
         trial.works = True
         if all(vectors):
             return Embedded(indices, tuple(vectors), cut)
-        # The others were paid for: only those without a valid vector are sent again.
+        # The others were paid for: only those without a valid vector are sent again; in halves, as
+        # a provider may give one for each request.
         pairs = {i: vector for i, vector in zip(indices, vectors, strict=True) if vector}
         done = Embedded(tuple(pairs), tuple(pairs.values()), tuple(i for i in cut if i in pairs))
         rest = {i: text for i, text in zip(indices, texts, strict=True) if i not in pairs}
-        again = self._run(tuple(rest), list(rest.values()), purpose, trial)
+        send = self._run if len(rest) == 1 else self._halves
+        again = send(tuple(rest), list(rest.values()), purpose, trial)
         return Embedded(*map(add, done, again))
 
     def _halves(

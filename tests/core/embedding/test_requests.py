@@ -344,7 +344,16 @@ def test_only_texts_without_a_valid_vector_are_paid_for_again(wrong: Any) -> Non
     assert run.indices == tuple(i for i, text in enumerate(texts) if text not in bad)
     assert all(map(is_direction_of, run.vectors, (texts[i] for i in run.indices)))
     assert [i for i, _ in run.refused] == [3, 9]
-    assert provider.sent == [texts, ["text 3", "text 9"], ["text 3"], ["text 9"]]
+    assert provider.sent == [texts, ["text 3"], ["text 9"]]
+
+
+def test_a_provider_that_gives_one_vector_a_request_is_paid_little_more() -> None:
+    count = 1_200
+    provider = Scripted(lambda texts: [[1.0, 1.0], *[[0.0, 0.0]] * (len(texts) - 1)], concurrency=1)
+    texts = [f"text {number}" for number in range(count)]
+    (run,) = runner(provider).many(texts, dims=None, deadline=NEVER)
+    assert sorted(run.indices) == [*range(count)]
+    assert sum(map(len, provider.sent)) <= count * count.bit_length()
 
 
 def test_a_text_that_was_cut_and_gets_no_vector_counts_as_refused_alone() -> None:

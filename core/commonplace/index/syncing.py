@@ -202,10 +202,10 @@ class IndexSync(NamedTuple):
             scans = self.scan(eager=options.eager)
             whole = self._plan(target.build, scans)
         plan: Plan | None = whole
-        if at_most is not None:
-            whole = whole if target.beside else self._readable(whole, at_most)
-            first = whole.without_large(QUICK_BYTES) if target.beside else None
-            plan = first or whole.quick(at_most, QUICK_BYTES)
+        if at_most is not None and target.beside:
+            plan = whole.without_large(QUICK_BYTES)
+        elif at_most is not None:
+            plan = (whole := self._readable(whole, at_most)).quick(at_most, QUICK_BYTES)
         if plan is None:  # too much has changed
             return idle_report(whole)
         indexer = self.indexer()

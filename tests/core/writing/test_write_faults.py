@@ -196,8 +196,8 @@ def test_what_another_program_saves_meanwhile_is_kept(
     assert note.read_bytes() == b"zero\none\ntwo\nthree\nfour\n"
 
 
-def built_upon(note: Path) -> Any:
-    """Another program saves the note before it is swapped for the draft, and adds to it after."""
+def saved_before_swap(note: Path, then: Callable[[], object]) -> Any:
+    """Another program saves the note before it is swapped for the draft; ``then`` runs after."""
     real = Folder.swap
     times: list[str] = []
 
@@ -207,10 +207,15 @@ def built_upon(note: Path) -> Any:
             return real(self, draft, name)
         save(note, b"zero\none\n")
         swapped = real(self, draft, name)
-        save(note, note.read_bytes() + b"three\n")
+        then()
         return swapped
 
     return mock.patch.object(Folder, "swap", swap)
+
+
+def built_upon(note: Path) -> Any:
+    """As above, and the other program adds to what it finds."""
+    return saved_before_swap(note, lambda: save(note, note.read_bytes() + b"three\n"))
 
 
 def test_a_change_that_another_program_has_built_upon_is_made_once(
@@ -233,19 +238,7 @@ def test_what_is_saved_before_a_note_is_deleted_is_not_lost(
     """What the other program wrote is in our draft alone then."""
     note = workspace / "MEMORY.md"
     note.write_bytes(b"one\n")
-    real = Folder.swap
-    times: list[str] = []
-
-    def swap(self: Folder, draft: str, name: str) -> bool:
-        times.append(name)
-        if len(times) > 1:
-            return real(self, draft, name)
-        save(note, b"zero\none\n")
-        swapped = real(self, draft, name)
-        note.unlink()
-        return swapped
-
-    with mock.patch.object(Folder, "swap", swap):
+    with saved_before_swap(note, note.unlink):
         receipt = writer.change("MEMORY.md", lambda old: (old or b"") + b"two\n", why="")
     assert note.read_bytes() == b"zero\none\ntwo\n"
     assert list(writer.journal()) == [receipt]

@@ -12,11 +12,10 @@ import apsw
 from commonplace.plugin import (
     CallerError,
     IndexCorruptError,
-    IndexNewerError,
     IndexUnavailableError,
 )
 from commonplace_sqlite import schema
-from commonplace_sqlite.failures import DAMAGE
+from commonplace_sqlite.failures import DAMAGE, refuse_newer
 from commonplace_sqlite.schema import RESERVED, checked_vfs, reserve
 
 if TYPE_CHECKING:
@@ -189,15 +188,6 @@ def mark_as_ours(lock: int | None) -> None:
     with suppress(OSError):  # on a full disk the header alone tells
         if lock is not None and not os.fstat(lock).st_size:
             os.write(lock, _MARK)
-
-
-def refuse_newer(condition: Condition, path: str) -> None:
-    """Raise :class:`~commonplace.errors.IndexNewerError` for a file we may not touch."""
-    if condition == "newer":
-        raise IndexNewerError(
-            f"a newer version of commonplace wrote the index {path}",
-            hint="update commonplace, or configure another path for the index",
-        )
 
 
 def _look(connection: apsw.Connection) -> Condition:
@@ -390,11 +380,3 @@ def beyond_repair(path: str) -> Iterator[None]:
             f"the index {path} is {unfit}, and so is the one created in its place",
             hint="check the disk, and that nothing else writes to this file",
         ) from unfit
-
-
-def barred_folder(path: str) -> str:
-    """The folder above ``path`` that forbids this process to create it; ``""`` if none does."""
-    above = os.path.dirname(path)
-    while not os.path.lexists(above) and os.path.dirname(above) != above:
-        above = os.path.dirname(above)
-    return "" if os.path.isdir(above) and os.access(above, os.W_OK | os.X_OK) else above

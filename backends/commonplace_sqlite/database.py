@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from _thread import TIMEOUT_MAX, allocate_lock  # threading takes a millisecond to import
+from _thread import TIMEOUT_MAX, RLock, allocate_lock  # threading takes a millisecond to import
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING
 
@@ -16,13 +16,13 @@ from commonplace.plugin import (
     IndexNewerError,
     IndexReadOnlyError,
     IndexUnavailableError,
+    begin_in_children,
 )
 from commonplace_sqlite import failures, schema
 from commonplace_sqlite.connection import (
     UnfitError,
     abandon,
     adopt,
-    barred_folder,
     beyond_repair,
     log_size,
     mark_as_ours,
@@ -41,17 +41,13 @@ if TYPE_CHECKING:
 
 _REPAIR_WAIT_SECONDS = 30.0
 
-_STEPS_PER_CHECK = 4_000
-"""SQLite instructions between two checks of a deadline: some 0.4 ms."""
+_STEPS_PER_CHECK = 4_000  # SQLite instructions between two checks of a deadline: some 0.4 ms
 
 _OF_THE_CONNECTION = (*failures.DAMAGE, apsw.IOError, apsw.ReadOnlyError, apsw.CantOpenError)
 
 
 class _Handle:
-    """A connection that is opened when first needed, and again when another file replaces its own.
-
-    ``access`` is how it was last opened.
-    """
+    """A connection, opened when first needed and for each new file; ``access`` is how it was."""
 
     def __init__(
         self, path: str, open_: Callable[[], tuple[apsw.Connection, Access] | None]
@@ -60,9 +56,9 @@ class _Handle:
         self._open = open_
         self._connection: apsw.Connection | None = None
         self._stamp: tuple[int, ...] | None = None
-        self.file: tuple[int, ...] | None = None
-        """That which was opened last, as :func:`stamp_of` has it."""
+        self.file: tuple[int, ...] | None = None  # that which was opened last
         self.access: Access = "write"
+        begin_in_children(self)
 
     def get(self) -> apsw.Connection | None:
         """A connection to the file at the path; ``None`` if a reader finds none.
@@ -89,6 +85,13 @@ class _Handle:
         abandon(self._connection)
         self._connection = None
 
+    def begin(self) -> None:
+        """Begin without a connection in a forked child, where its parent's locks nothing."""
+        with suppress(apsw.Error):
+            if self._connection is not None and not self._connection.in_transaction:
+                self.abandon()  # else it is kept: to close it would undo what the parent writes
+        self._connection = None
+
     def close(self) -> None:
         """Close the connection; the last connection to a file writes its log back."""
         if self._connection is not None:
@@ -107,18 +110,21 @@ class Database:
     def __init__(self, path: str, *, vfs: str = "", busy_ms: int = 5_000) -> None:
         # Of a link the log and the lock lie beside its target, as SQLite has it.
         path = self.path = os.path.realpath(path) if os.path.exists(path) else os.path.abspath(path)
-        self._lock = allocate_lock()
-        self._lease_lock = allocate_lock()
         self._made_lease: Lease | None = None
         self._reader = _Handle(path, lambda: open_for_reading(path, vfs=vfs, busy_ms=busy_ms))
         self._writer = _Handle(path, lambda: open_for_writing(path, vfs=vfs, busy_ms=busy_ms))
+        self.begin()
+        begin_in_children(self)
         self._busy_seconds = busy_ms / 1000
         self._memory: apsw.Connection | None = None
-        self._closed = False
-        self._damage = ""
+        self._closed, self._damage, self._unwritable = False, "", ""
         self._damaged_file: tuple[int, ...] | None = None
-        self._unwritable = ""
         self._repairs: list[str] = []
+
+    def begin(self) -> None:
+        """Begin with no lock held, in a forked child too."""
+        self._lease_lock = allocate_lock()
+        self.undivided = self._writing, self._lock = RLock(), allocate_lock()
 
     def _damage_now(self) -> str:
         """What is wrong with the file at the path, as far as is known; ``""`` for nothing.
@@ -152,15 +158,11 @@ class Database:
     @property
     def notices(self) -> tuple[str, ...]:
         """Problems and repairs, one line each."""
-        notices = list(self._repairs)
         if self.in_memory:
-            notices.append(f"the index is lost when this process ends: {self._unwritable}")
-        elif not self.writable:
-            reason = self._unwritable or failures.why_unwritable(self.path)
-            notices.append(f"the index cannot be updated: {reason}")
-        elif not os.path.exists(self.path) and (barred := barred_folder(self.path)):
-            notices.append(f"the index cannot be created: {barred} cannot be written")
-        return tuple(notices)
+            return (*self._repairs, f"the index is lost when this process ends: {self._unwritable}")
+        if self.writable and os.path.exists(self.path):
+            return tuple(self._repairs)
+        return (*self._repairs, *failures.notices(self.path, self.writable, self._unwritable))
 
     def set_aside(self) -> str:
         """Rename the file as if it were damaged, and create an empty one; returns a message.
@@ -248,8 +250,7 @@ class Database:
         self._check_open()
         self.lease.check()
         with ExitStack() as stack:
-            if self.in_memory:
-                stack.enter_context(self._locked())
+            stack.enter_context(self._locked() if self.in_memory else self._writing)
             try:
                 connection = self._memory or self._writable()
             except (OSError, apsw.Error) as error:
@@ -263,7 +264,7 @@ class Database:
         from commonplace_sqlite.maintenance import tidy
 
         if not self.in_memory and not self._closed:
-            with suppress(IndexUnavailableError, OSError, apsw.Error):
+            with suppress(IndexUnavailableError, OSError, apsw.Error), self._writing:
                 tidy(self._writable(), written, seconds)
 
     def close(self) -> None:
@@ -395,6 +396,5 @@ def stamp_of(path: str, *, frozen: bool = False) -> tuple[int, ...] | None:
         stat = os.stat(path)
     except OSError:
         return None
-    if not frozen:
-        return stat.st_dev, stat.st_ino
-    return stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns, log_size(path)
+    content = (stat.st_size, stat.st_mtime_ns, log_size(path)) if frozen else ()
+    return stat.st_dev, stat.st_ino, *content

@@ -12,6 +12,7 @@ from commonplace.plugin import (
     DeadlineExceededError,
     IndexBusyError,
     IndexCorruptError,
+    IndexNewerError,
     IndexReadOnlyError,
     IndexUnavailableError,
 )
@@ -125,3 +126,29 @@ def _is_full(path: str) -> bool:
 def reason_of(error: apsw.Error | OSError) -> str:
     """The reason alone, in words."""
     return (isinstance(error, OSError) and error.strerror) or str(error)
+
+
+def refuse_newer(condition: str, path: str) -> None:
+    """Raise :class:`~commonplace.errors.IndexNewerError` for a file we may not touch."""
+    if condition == "newer":
+        raise IndexNewerError(
+            f"a newer version of commonplace wrote the index {path}",
+            hint="update commonplace, or configure another path for the index",
+        )
+
+
+def barred_folder(path: str) -> str:
+    """The folder above ``path`` that forbids this process to create it; ``""`` if none does."""
+    above = os.path.dirname(path)
+    while not os.path.lexists(above) and os.path.dirname(above) != above:
+        above = os.path.dirname(above)
+    return "" if os.path.isdir(above) and os.access(above, os.W_OK | os.X_OK) else above
+
+
+def notices(path: str, writable: bool, why: str) -> list[str]:  # noqa: FBT001 - one of three facts
+    """A line on why the file at ``path`` cannot be written or made, where that is so."""
+    if not writable:
+        return [f"the index cannot be updated: {why or why_unwritable(path)}"]
+    if not os.path.exists(path) and (barred := barred_folder(path)):
+        return [f"the index cannot be created: {barred} cannot be written"]
+    return []

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, NoReturn, ParamSpec, Self, T
 
 from commonplace.errors import DeadlineExceededError
 from commonplace.memory import Memory
+from commonplace.resilience import begin_in_children
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Generator
@@ -131,6 +132,11 @@ class AsyncMemory:
 
     def __init__(self, memory: Memory) -> None:
         self.memory = memory
+        self.begin()
+        begin_in_children(self)
+
+    def begin(self) -> None:
+        """Begin without threads, in a forked child too, where those of its parent do not run."""
         self._threads = _threads()
 
     open = staticmethod(_opening(Memory.open))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Self
 from commonplace.assembly import Assembly
 from commonplace.errors import MemoryClosedError
 from commonplace.index.planning import documents_of
+from commonplace.resilience import begin_in_children
 from commonplace.resilience.deadline import NEVER, CallerProgress, Deadline
 from commonplace.search.choosing import seen_by
 from commonplace.search.search import SEARCH_SECONDS
@@ -63,16 +64,19 @@ class Memory:
         on_sync: SyncListener | None = None,
         on_upload: UploadListener | None = None,
     ) -> None:
-        self.settings = settings
-        self.host = host
+        self.settings, self.host, self.clock = settings, host, clock
         self.closed = False
-        self.clock = clock
         self._one_shot = one_shot
         self._background_limit = 0 if one_shot else settings.search.sync.embed_unasked
         self._assembly = Assembly(
             host, settings, env=env, clock=clock, on_sync=on_sync, on_upload=on_upload
         )
-        self._closing: list[Callable[[], object]] = []
+        self._own_host: PluginHost | None = None  # closed with it
+        self.begin()
+        begin_in_children(self)
+
+    def begin(self) -> None:
+        """Begin without parts, in a forked child too: threads, locks, files are its parent's."""
         self._opening = RLock()  # held while one of these parts is made: threads share it
         self._backend: Backends | None = None
         self._chooser: EmbeddingChooser | None = None
@@ -85,9 +89,7 @@ class Memory:
         """The tools that plugins add for agents; a plugin is loaded when they are first listed."""
         with self._opening:
             self._check_open()
-            if self._tools is None:
-                self._tools = self._assembly.plugin_tools(self._embedding)
-                self._closing.append(self._tools.close)
+            self._tools = self._tools or self._assembly.plugin_tools(self._embedding)
             return self._tools
 
     @classmethod
@@ -135,8 +137,7 @@ class Memory:
             on_sync=on_sync,
             on_upload=on_upload,
         )
-        if host is None:
-            memory._closing.append(plugins.close)
+        memory._own_host = plugins if host is None else None
         if watch:
             try:
                 memory.watch()
@@ -360,9 +361,9 @@ class Memory:
         with self._opening:
             self.closed, service = True, self._sync_service
             backends, self._backend = self._backend, None
-        parts = [part.close for part in (service, backends) if part is not None]
-        for close in (*parts, *reversed(self._closing)):
-            close()
+        for part in (service, backends, self._tools, self._chooser, self._own_host):
+            if part is not None:
+                part.close()
 
     def _check_open(self) -> None:
         if self.closed:
@@ -388,9 +389,7 @@ class Memory:
     def _embedding(self) -> EmbeddingChooser:
         with self._opening:
             self._check_open()
-            if self._chooser is None:
-                self._chooser = self._assembly.embedding()
-                self._closing.append(self._chooser.close)
+            self._chooser = self._chooser or self._assembly.embedding()
             return self._chooser
 
     def _steps(self) -> Searcher:

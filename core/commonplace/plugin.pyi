@@ -223,6 +223,7 @@ from commonplace.protocols.providers import Limits as Limits
 from commonplace.protocols.providers import ProviderContext as ProviderContext
 from commonplace.protocols.providers import Purpose as Purpose
 from commonplace.protocols.providers import RemoteProvider as RemoteProvider
+from commonplace.resilience import begin_in_children as begin_in_children
 from commonplace.resilience.bounded_call import Worker as Worker
 from commonplace.resilience.breaker import CircuitBreaker as CircuitBreaker
 from commonplace.resilience.deadline import NEVER as NEVER

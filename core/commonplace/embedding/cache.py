@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import apsw
 
 from commonplace.dirs import make_private_folder
+from commonplace.resilience import begin_in_children
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -72,10 +73,20 @@ class EmbeddingCache:
         self.trouble = ""
         self._max_entries = max_entries
         self._clock = clock
-        self._lock = threading.Lock()
         self._connection: apsw.Connection | None = None
         self._file: tuple[int, int] | None = None  # that was opened
         self._closed = False
+        self.begin()
+        begin_in_children(self)
+
+    def begin(self) -> None:
+        """Begin without a connection in a forked child, where that of its parent locks nothing."""
+        with contextlib.suppress(apsw.Error):
+            if self._connection is not None and not self._connection.in_transaction:
+                self._connection.close()
+        self._connection = None
+        self._lock = threading.Lock()
+        self.undivided = (self._lock,)
 
     def get(
         self, fingerprint: str, digests: Collection[bytes], *, dims: int | None = None

@@ -12,6 +12,7 @@ from commonplace.host.discovery import CALLED, KINDS, Catalogue, check_kind, ins
 from commonplace.host.failures import Failure
 from commonplace.host.registry import Registry, RegistryEntry
 from commonplace.host.switches import SAFE, tracer
+from commonplace.resilience import begin_in_children
 from commonplace.resilience.deadline import NEVER
 
 if TYPE_CHECKING:
@@ -63,11 +64,16 @@ class PluginHost:
         self._given = entry_points
         self._cache_dir = cache_dir
         self._env = os.environ if env is None else env
-        self._lock = RLock()
         self._found: tuple[Catalogue, Registry] | None = None
+        self.listened = _Listened(self._find_listeners)
+        self.begin()
+        begin_in_children(self)
+
+    def begin(self) -> None:
+        """Begin with no calls under way, in a forked child too: its parent delivers its events."""
+        self._lock = RLock()
         self._bus: EventBus | None = None
         self._called: dict[str, Listeners] = {}
-        self.listened = _Listened(self._find_listeners)
 
     # --- one typed method for each kind ---------------------------------------------------------
 

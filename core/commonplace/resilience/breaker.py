@@ -17,6 +17,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from commonplace.model.tuples import NamedTuple
+from commonplace.resilience import begin_in_children
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -99,7 +100,8 @@ class CircuitBreaker:
         self._clock = clock
         self._keeper = keeper
         self._loaded = keeper is None
-        self._lock = threading.Lock()
+        self.begin()
+        begin_in_children(self)
         self._failures = 0
         self._trips = 0
         self._reason = ""
@@ -107,6 +109,10 @@ class CircuitBreaker:
         self._retry_at = 0.0
         self._open = False
         self._probing = False
+
+    def begin(self) -> None:
+        """Begin with no call under way, in a forked child too: it knows what its parent knew."""
+        self._lock = threading.Lock()
 
     def allow(self) -> bool:
         """Whether a call may be made now; one that may must report its outcome."""

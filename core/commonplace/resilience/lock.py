@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 from commonplace.dirs import make_private_folder
 from commonplace.errors import CallerError, IndexBusyError, IndexReadOnlyError
 from commonplace.model.tuples import NamedTuple
+from commonplace.resilience import begin_in_children
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -63,13 +64,21 @@ class Lease:
         self._clock = clock
         self._wall = wall
         self._sleep = sleep
+        self.descriptor: int | None = None
+        """The lock file while the lease is held: a child that inherits it (``pass_fds``) keeps the
+        lease until it ends, even if this process is killed; otherwise ``None``."""
+        self.begin()
+        begin_in_children(self)
+
+    def begin(self) -> None:
+        """Begin without a holder; in a forked child, which its parent's lease does not concern."""
         self._threads = threading.RLock()
         self._owner: int | None = None
         self._depth = 0
         self._since = 0.0
-        self.descriptor: int | None = None
-        """The lock file while the lease is held: a child that inherits it (``pass_fds``) keeps the
-        lease until it ends, even if this process is killed; otherwise ``None``."""
+        if self.descriptor is not None:
+            os.close(self.descriptor)  # it would keep the lease when the parent has let go
+            self.descriptor = None
 
     @contextmanager
     def held(self, wait: float) -> Iterator[bool]:
@@ -101,7 +110,8 @@ class Lease:
         Tells whether this is the outermost hold. Raises
         :class:`~commonplace.errors.IndexBusyError` after ``wait`` seconds.
         """
-        if not self._threads.acquire(timeout=min(max(wait, 0.0), threading.TIMEOUT_MAX)):
+        threads = self._threads
+        if not threads.acquire(timeout=min(max(wait, 0.0), threading.TIMEOUT_MAX)):
             raise self._busy(Holder(os.getpid(), self._since))
         self._depth += 1
         if self._depth == 1:
@@ -110,10 +120,11 @@ class Lease:
         try:
             yield self._depth == 1
         finally:
-            self._depth -= 1
-            if not self._depth:
-                self._owner = None
-            self._threads.release()
+            if threads is self._threads:  # else this is a child that was forked meanwhile
+                self._depth -= 1
+                if not self._depth:
+                    self._owner = None
+            threads.release()
 
     @contextmanager
     def processes(self, wait: float) -> Iterator[None]:
@@ -136,9 +147,10 @@ class Lease:
             self._sign()
             yield
         finally:
-            self.descriptor = None
-            self._unsign()
-            _unlock(descriptor)
+            if self.descriptor == descriptor:  # else this is such a child: its parent holds it
+                self.descriptor = None
+                self._unsign()
+                _unlock(descriptor)
 
     @contextmanager
     def shown(self) -> Iterator[None]:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from commonplace.dirs import make_private_folder
 from commonplace.model.receipts import ORIGINS, Lines, Receipt, lowest
 from commonplace.model.tuples import NamedTuple
+from commonplace.resilience import begin_in_children
 from commonplace.writing.notefile import comparable, readable, split_lines
 
 if TYPE_CHECKING:
@@ -160,6 +161,11 @@ class Journal:
     def __init__(self, path: str, workspace: str) -> None:
         self.path = path
         self._workspace = workspace
+        self.begin()
+        begin_in_children(self)
+
+    def begin(self) -> None:
+        """Begin with nothing read, in a forked child too: its parent may be reading just now."""
         self._lock = threading.Lock()
         self._reading = _Reading()
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from commonplace.plugin import (
     DeadlineExceededError,
     IndexCorruptError,
+    IndexUnavailableError,
     UnavailableError,
     Worker,
     current_deadline,
@@ -45,6 +46,9 @@ _FAR_AWAY = 0.2
 
 _ANSWERS_WITHIN = 30.0
 """Seconds in which a bucket or a service opens the table; LanceDB itself tries for minutes."""
+
+_LOADED_BY: dict[str, int] = {}
+"""The process that imported a module."""
 
 _FAIR = 1.0
 """What was given fewer seconds has not shown that it cannot be reached."""
@@ -254,7 +258,16 @@ class Database:
 
 
 def _lancedb() -> Any:
-    """The module, which writes a log to standard error by default."""
+    """The module, which writes a log to standard error by default.
+
+    Raises :class:`~commonplace.errors.IndexUnavailableError` in a child that was forked after it
+    had been imported: its threads do not run there, and the child would be killed by a signal.
+    """
+    if _LOADED_BY.setdefault("lancedb", os.getpid()) != os.getpid():
+        raise IndexUnavailableError(
+            "LanceDB was loaded before this process was forked, and does not work in it",
+            hint="open the memory after the fork, or start processes by `spawn`",
+        )
     os.environ.setdefault("LANCEDB_LOG", "off")
     if "lancedb" not in sys.modules:
         with _checks_made_at_first_use():

@@ -288,3 +288,14 @@ def test_a_file_in_the_way_is_reported(open_store: Callable[..., LanceStore], fo
     assert store.builds() == ()
     with pytest.raises(IndexReadOnlyError, match="cannot be written"):
         publish(store)
+
+
+def test_what_is_forked_after_the_import_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """LanceDB's threads do not run there: the child would end by a signal."""
+    imported = database._lancedb()
+    monkeypatch.setattr(os, "getpid", lambda: -1)  # as in a child
+    with pytest.raises(IndexUnavailableError, match="forked") as caught:
+        database._lancedb()
+    assert "spawn" in caught.value.hint
+    monkeypatch.undo()
+    assert database._lancedb() is imported

@@ -93,7 +93,7 @@ class RequestRunner:
             deadline = deadline.sooner(self._seconds("query"))
         trial = _Trial(deadline, pauses=pauses)
         try:
-            return self._run((0,), [text], purpose, trial).vectors[0]
+            return next(self._run({0: text}, purpose, trial)).vectors[0]
         except ProviderError as error:
             if error.kind != "bad_request" or not self._works(trial):
                 raise
@@ -126,25 +126,24 @@ class RequestRunner:
         trial = _Trial(deadline.or_when(stopped.is_set), dims or expected)
         failure: BaseException | None = None
         with ThreadPoolExecutor(self._concurrency, thread_name_prefix="embed") as pool:
-            under_way: set[Future[Embedded]] = set()
+            under_way: set[Future[tuple[Embedded, BaseException | None]]] = set()
             try:
                 while True:
                     while failure is None and len(under_way) < self._concurrency:
                         run = None if deadline.expired else next(runs, None)
                         if run is None:
                             break
-                        part = [texts[index] for index in run]
-                        under_way.add(pool.submit(self._run, tuple(run), part, "document", trial))
+                        part = {index: texts[index] for index in run}
+                        under_way.add(pool.submit(self._finished, part, trial))
                     if not under_way:
                         break
                     done, under_way = wait(under_way, return_when=FIRST_COMPLETED)
-                    for future in done:
-                        error = future.exception() or self._strange(future.result(), dims)
-                        if error is not None:
-                            failure = failure or error
-                            continue
-                        dims = dims or next(map(dims_of, future.result().vectors), None)
-                        yield future.result()
+                    for result, error in [future.result() for future in done]:
+                        strange = self._strange(result, dims)
+                        failure = failure or error or strange
+                        if strange is None and any(result):
+                            dims = dims or next(map(dims_of, result.vectors), None)
+                            yield result
             except BaseException:
                 stopped.set()  # the pool waits for its threads, however long a server is silent
                 pool.shutdown(wait=False, cancel_futures=True)
@@ -177,48 +176,54 @@ class RequestRunner:
     def _wrong(self, words: str) -> ProviderError:
         return ProviderError(f"{self.name}: {words}", provider=self.name, kind="protocol")
 
-    def _run(
-        self, indices: tuple[int, ...], texts: Sequence[str], purpose: Purpose, trial: _Trial
-    ) -> Embedded:
+    def _finished(
+        self, texts: dict[int, str], trial: _Trial
+    ) -> tuple[Embedded, BaseException | None]:
+        """What came back for documents, all of which was paid for; and what ended that early."""
+        whole = Embedded((), ())
+        try:
+            for part in self._run(texts, "document", trial):
+                whole = Embedded(*map(add, whole, part))
+        except BaseException as error:  # noqa: BLE001 - raised where the requests are waited for
+            return whole, error
+        return whole, None
+
+    def _run(self, texts: dict[int, str], purpose: Purpose, trial: _Trial) -> Iterator[Embedded]:
         """One request; in halves, down to one text and then a shorter one, if it is too large."""
         limits = self.provider.limits
-        sent = [cut_to_fit(text, limits) for text in texts]
-        cut = tuple(i for i, text, whole in zip(indices, sent, texts, strict=True) if text != whole)
+        sent = [cut_to_fit(text, limits) for text in texts.values()]
+        cut = {i for (i, whole), text in zip(texts.items(), sent, strict=True) if text != whole}
         try:
             vectors = self._send(sent, purpose, trial)
             if purpose == "document":
                 self._check_length(vectors, trial)
         except ProviderError as error:
-            if error.kind == "too_large" and len(texts) > 1:
-                return self._halves(indices, texts, purpose, trial)
-            if error.kind == "too_large" and len(sent[0]) > _SHORTEST_CUT:
-                shorter = sent[0].lstrip()[: len(sent[0]) // 2]
-                half = self._run(indices, [shorter], purpose, trial)
-                return half._replace(cut=half.indices)
-            if purpose == "query" or error.kind not in _OF_A_TEXT or not self._works(trial):
+            if error.kind == "too_large" and len(sent) > 1:
+                yield from self._halves(texts, purpose, trial)
+            elif error.kind == "too_large" and len(sent[0]) > _SHORTEST_CUT:
+                shorter = dict.fromkeys(texts, sent[0].lstrip()[: len(sent[0]) // 2])
+                for half in self._run(shorter, purpose, trial):
+                    yield half._replace(cut=half.indices)
+            elif purpose == "query" or error.kind not in _OF_A_TEXT or not self._works(trial):
                 raise
-            if len(texts) > 1:
-                return self._halves(indices, texts, purpose, trial)
-            return Embedded((), (), refused=((indices[0], str(error)),))
+            elif len(sent) > 1:
+                yield from self._halves(texts, purpose, trial)
+            else:
+                yield Embedded((), (), refused=tuple((i, str(error)) for i in texts))
+            return
         trial.works = True
-        if all(vectors):
-            return Embedded(indices, tuple(vectors), cut)
-        # The others were paid for: only those without a valid vector are sent again; in halves, as
-        # a provider may give one for each request.
-        pairs = {i: vector for i, vector in zip(indices, vectors, strict=True) if vector}
-        done = Embedded(tuple(pairs), tuple(pairs.values()), tuple(i for i in cut if i in pairs))
-        rest = {i: text for i, text in zip(indices, texts, strict=True) if i not in pairs}
-        send = self._run if len(rest) == 1 else self._halves
-        again = send(tuple(rest), list(rest.values()), purpose, trial)
-        return Embedded(*map(add, done, again))
+        # All that came back was paid for: only texts without a valid vector are sent again; in
+        # halves, as a provider may give one for each request.
+        pairs = {i: vector for i, vector in zip(texts, vectors, strict=True) if vector}
+        yield Embedded(tuple(pairs), tuple(pairs.values()), tuple(i for i in pairs if i in cut))
+        if rest := {i: text for i, text in texts.items() if i not in pairs}:
+            send = self._run if len(rest) == 1 else self._halves
+            yield from send(rest, purpose, trial)
 
-    def _halves(
-        self, indices: tuple[int, ...], texts: Sequence[str], purpose: Purpose, trial: _Trial
-    ) -> Embedded:
-        middle = len(texts) // 2
-        first = self._run(indices[:middle], texts[:middle], purpose, trial)
-        second = self._run(indices[middle:], texts[middle:], purpose, trial)
-        return Embedded(*map(add, first, second))
+    def _halves(self, texts: dict[int, str], purpose: Purpose, trial: _Trial) -> Iterator[Embedded]:
+        pairs = list(texts.items())
+        for half in (pairs[: len(pairs) // 2], pairs[len(pairs) // 2 :]):
+            yield from self._run(dict(half), purpose, trial)
 
     def _works(self, trial: _Trial) -> bool:
         """Whether the texts are at fault: the provider then takes others, or a harmless one."""
@@ -346,7 +351,8 @@ def estimate_tokens(text: str) -> int:
 
 def fits(text: str, limits: Limits) -> bool:
     """Whether ``text`` alone may be sent."""
-    return estimate_tokens(text) <= _item_tokens(limits) and _bytes(text) <= (limits.bytes or inf)
+    tokens = min(limits.item_tokens or inf, limits.tokens or inf)
+    return estimate_tokens(text) <= tokens and _bytes(text) <= (limits.bytes or inf)
 
 
 def pack(texts: Sequence[str], limits: Limits) -> Iterator[range]:
@@ -387,10 +393,6 @@ def cut_to_fit(text: str, limits: Limits) -> str:
         if is_boundary(text, end):
             return text[:end]
     return text[: max(low, 1)]
-
-
-def _item_tokens(limits: Limits) -> float:
-    return min(limits.item_tokens or inf, limits.tokens or inf)
 
 
 def _bytes(text: str) -> int:

@@ -287,7 +287,7 @@ class Changer:
         entry, marked = self.journal.last()
         if entry is not None and marked:
             self._clear(entry)
-        elif entry is not None:
+        elif entry is not None and os.listdir(self.workspace):  # else its disk may be away
             self._settle(entry)
 
     def _settle(self, entry: JournalEntry, *, own: bool = False) -> bool:

@@ -175,6 +175,19 @@ def test_ties_are_cut_in_the_order_of_positions(store: SqliteStore) -> None:
         assert found == every[:limit]
 
 
+@pytest.mark.parametrize("limit", [4, 5, 40])
+def test_ties_behind_better_ones_are_cut_in_the_order_of_positions(
+    limit: int, store: SqliteStore
+) -> None:
+    best, others = [f"best{n}.md" for n in range(3)], [f"{n:03}.md" for n in range(200)]
+    texts = dict.fromkeys(best, "ant") | dict.fromkeys(others, "ant bee cat dog")
+    paths = [*texts]
+    random.Random(1).shuffle(paths)
+    publish(store, *(make_put(path, texts[path]) for path in paths))
+    found = places(search(store, words("ant"), limit=limit))
+    assert [path for _, path, _ in found] == [*best, *others][:limit]
+
+
 def test_a_limit_of_nothing_is_nothing(store: SqliteStore) -> None:
     put_all(store, CORPUS)
     assert search(store, words("ant"), limit=0) == []

@@ -347,6 +347,35 @@ def test_only_texts_without_a_valid_vector_are_paid_for_again(wrong: Any) -> Non
     assert provider.sent == [texts, ["text 3"], ["text 9"]]
 
 
+@pytest.mark.parametrize(
+    ("last", "raised"), [("auth", ProviderError), ("timeout", DeadlineExceededError)]
+)
+@pytest.mark.parametrize("halved", [True, False])
+def test_what_a_failure_later_in_a_request_leaves_is_not_paid_for_again(
+    halved: bool, last: ProviderErrorKind, raised: type[Exception]
+) -> None:
+    now = [0.0]
+
+    def answer(texts: list[str]) -> Any:
+        if len(provider.sent) == 1:
+            if halved:
+                raise failure("too_large")
+            return [[0.0, 0.0] if text == "text 2" else vector_of(text) for text in texts]
+        if halved and len(provider.sent) == 2:
+            return vectors_of(texts)
+        now[0] += 10.0 * (last == "timeout")
+        raise failure(last)
+
+    provider = Scripted(answer, concurrency=1)
+    texts = [f"text {number}" for number in range(4)]
+    runs = runner(provider).many(texts, dims=None, deadline=Deadline(6.0, lambda: now[0]))
+    done: dict[int, bytes] = {}
+    with pytest.raises(raised):
+        done.update(pair for run in runs for pair in zip(run.indices, run.vectors, strict=True))
+    assert list(done) == ([0, 1] if halved else [0, 1, 3])
+    assert all(is_direction_of(vector, texts[i]) for i, vector in done.items())
+
+
 def test_a_provider_that_gives_one_vector_a_request_is_paid_little_more() -> None:
     count = 1_200
     provider = Scripted(lambda texts: [[1.0, 1.0], *[[0.0, 0.0]] * (len(texts) - 1)], concurrency=1)

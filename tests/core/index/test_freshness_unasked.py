@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
 from commonplace import Memory
-from commonplace.index.syncing import maintain_unasked
+from commonplace.errors import IndexBusyError
+from commonplace.index.syncing import freshen, maintain_unasked
 from commonplace.model.reports import SyncReport
 from commonplace.resilience.deadline import NEVER
 from commonplace_sqlite.store import SqliteStore
@@ -41,6 +42,32 @@ class DeclaresNothing:
 def test_only_managers_that_declare_eager_get_the_argument(engine: object, added: int) -> None:
     manager = cast("MemoryManager", engine)
     assert maintain_unasked(manager, embed=False, deadline=NEVER).added == added
+
+
+class Empty:
+    """An index that holds nothing, and that another process may be building."""
+
+    capabilities: frozenset[str] = frozenset()
+
+    def __init__(self, *, held: bool) -> None:
+        self.held = held
+        self.embedded: list[bool] = []
+
+    def maintain(self, *, embed: bool = True, at_most: int | None = None, **_: Any) -> SyncReport:
+        self.embedded.append(embed)
+        if at_most is not None and self.held:
+            raise IndexBusyError("another process is writing the index")
+        return SyncReport(remaining=30) if at_most is not None else SyncReport(added=30)
+
+    def pending(self) -> SyncReport:
+        return SyncReport(remaining=30)
+
+
+@pytest.mark.parametrize("held", [False, True])
+def test_a_search_that_builds_the_first_index_pays_for_no_vectors(held: bool) -> None:
+    engine = Empty(held=held)
+    assert freshen(cast("MemoryManager", engine)).stale == 0
+    assert engine.embedded == [False, False]
 
 
 def test_a_search_that_finds_nothing_new_reads_no_documents(

@@ -93,6 +93,22 @@ def test_a_new_folder_is_reported_and_watched(tmp_path: Path) -> None:
     assert system.closed == 2
 
 
+def test_a_folder_that_the_system_did_not_report_among_much_else_is_found(tmp_path: Path) -> None:
+    system = System()
+    note, new = tmp_path / "a.md", tmp_path / "new"
+    with closing(system.watch(tmp_path).changes()) as changes:
+        assert next(changes) == {str(tmp_path)}
+        assert next(changes) == set()
+        new.mkdir()
+        system.groups = [{(MODIFIED, str(note))}]
+        assert next(changes) == {str(note)}
+        assert next(changes) == set()
+        system.now = 6.0  # some seconds in which all is quiet
+        assert next(changes) == set()
+        assert next(changes) == {str(tmp_path), str(new)}
+    assert system.opened[-1] == {str(tmp_path), str(new)}
+
+
 def test_a_folder_that_is_called_like_a_note_is_reported_with_the_one_around_it(
     tmp_path: Path,
 ) -> None:

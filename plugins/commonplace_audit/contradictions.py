@@ -9,6 +9,7 @@ a day may each be about a subject of their own, and need more. What changes from
 from __future__ import annotations
 
 import re
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from commonplace.plugin import (
@@ -24,7 +25,7 @@ from commonplace.plugin import (
     superseded_in,
     without_aside,
 )
-from commonplace_audit.findings import AuditFinding, NoteEdit, quoted
+from commonplace_audit.findings import AuditFinding, NoteEdit, argument, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -105,7 +106,7 @@ def restated(notes: Sequence[AuditedNote]) -> Iterator[AuditFinding]:
                     "warning",
                     fact.citation,
                     f"{quoted(fact.text)} was superseded on {since} in {where}",
-                    f'commonplace correct {fact.citation} "…" with what is true now',
+                    f'commonplace correct {argument(fact.citation)} "…" with what is true now',
                     (where,),
                     _marked(note, fact.number, since, where),
                 )
@@ -153,8 +154,8 @@ def _against_the_newest(
                 "warning",
                 older.line.citation,
                 f"{says} ({since})",
-                f"if the newer holds: commonplace correct {older.line.citation} --supersede "
-                f'--since {since} "{newest.line.text}"',
+                f"if the newer holds: commonplace correct {argument(older.line.citation)} "
+                f"--supersede --since {since} {_as_text(newest.line.text)}",
                 (newest.line.citation,),
                 _superseded(by_path[older.line.path], older.line.number, since, newest.line),
             )
@@ -164,8 +165,8 @@ def _against_the_newest(
                 "warning",
                 older.line.citation,
                 f"{says}; neither has a day",
-                f"correct the one that is wrong: commonplace correct {older.line.citation},"
-                f" or {newest.line.citation}",
+                f"correct the one that is wrong: commonplace correct "
+                f"{argument(older.line.citation)}, or {argument(newest.line.citation)}",
                 (newest.line.citation,),
             )
         else:
@@ -177,6 +178,11 @@ def _against_the_newest(
                 "a log keeps what was true on its day: write what holds now to MEMORY.md",
                 (newest.line.citation,),
             )
+
+
+def _as_text(text: str) -> str:
+    """``text`` as an argument, in the quotes that leave a shell nothing to read in it."""
+    return quote(text) if re.search(r'["$`\\!]', text) else f'"{text}"'
 
 
 def _is_part(one: str, other: str) -> bool:

@@ -14,7 +14,7 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from commonplace.plugin import NamedTuple, prose_lines, split_lines
-from commonplace_audit.findings import AuditFinding, NoteEdit, quoted
+from commonplace_audit.findings import AuditFinding, NoteEdit, argument, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -94,7 +94,7 @@ def duplicates(notes: Sequence[AuditedNote]) -> Iterator[AuditFinding]:
             new.citation,
             f"{quoted(new.text)} stands {'also' if equal else f'{_percent(share)} the same'} "
             f"in {old.citation}",
-            f"commonplace forget {new.citation}" if equal else "keep the better wording",
+            f"commonplace forget {argument(new.citation)}" if equal else "keep the better wording",
             (old.citation,),
             NoteEdit(new.note.path, new.first, new.last) if equal else None,
         )

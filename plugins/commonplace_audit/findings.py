@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from shlex import quote
 from typing import TYPE_CHECKING, Literal
 
 from commonplace.plugin import (
@@ -128,6 +129,15 @@ def quoted(text: str) -> str:
     """``text`` on one line for a sentence, cut, and without secrets, which a cut would disguise."""
     line = redact(" ".join(text.split()))
     return f"“{line if len(line) <= _SHOWN else line[: _SHOWN - 1] + '…'}”"
+
+
+def argument(word: str) -> str:
+    """``word``, such as a citation, as an argument of a command that is copied to a shell.
+
+    It is quoted only where it must be: a ``#`` inside a word begins no comment.
+    """
+    plain = word.replace("#", "")
+    return word if quote(plain) == plain and not word.startswith("#") else quote(word)
 
 
 class Masks:

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from commonplace_audit.findings import AuditedNote, Severity
 
 _CODE = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)|<!--.*?-->")
-_WIKI = re.compile(r"!?\[\[([^\[\]|\n]*)(?:\|[^\[\]\n]*)?\]\]")
+# In a table, the bar before the text shown is escaped: [[Note\|text]].
+_WIKI = re.compile(r"!?\[\[([^\[\]|\n]*?)(?:\\?\|[^\[\]\n]*)?\]\]")
 _LINK = re.compile(
     r"\]\(\s*(?:<([^<>\n]+)>|((?:[^\s()<>]|\([^\s()]*\))+))(?:\s+(?:\"[^\"]*\"|'[^']*'))?\s*\)"
 )

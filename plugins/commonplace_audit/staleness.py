@@ -16,7 +16,7 @@ from commonplace.plugin import (
     redact,
     times_of,
 )
-from commonplace_audit.findings import AuditFinding, masked_lines, quoted, replaced
+from commonplace_audit.findings import AuditFinding, argument, masked_lines, quoted, replaced
 from commonplace_audit.past_states import past_lines
 from commonplace_audit.private_keys import private_keys
 
@@ -111,14 +111,14 @@ def stale_dates(note: AuditedNote, today: date) -> Iterator[AuditFinding]:
         open_task = _OPEN.search(line) is not None
         end = _end_of(line, note, open_task=open_task)
         if end and end < today.isoformat():
-            what = "open task" if open_task else "statement"
+            what, where = "open task" if open_task else "statement", argument(at)
             yield AuditFinding(
                 "stale",
                 "warning",
                 at,
                 f"{what} of {end}, which has passed: {quoted(plain_line(line))}",
-                f"if it {'is done' if open_task else 'holds no more'}: commonplace forget {at}, or "
-                f"commonplace correct {at} with what holds now",
+                f"if it {'is done' if open_task else 'holds no more'}: commonplace forget {where}, "
+                f"or commonplace correct {where} with what holds now",
             )
         elif not note.day and not line.lstrip().startswith("#"):
             yield from _relative(note, number, line, at)
@@ -135,7 +135,8 @@ def secrets(note: AuditedNote) -> Iterator[AuditFinding]:
     for key in keys:
         at = f"{note.path}#L{key.first}" + (f"-L{key.last}" if key.last > key.first else "")
         severity: Severity = "problem" if key.sure else "info"
-        yield AuditFinding("secret", severity, at, f"looks like a secret: {key.what}", hint + at)
+        what = f"looks like a secret: {key.what}"
+        yield AuditFinding("secret", severity, at, what, hint + argument(at))
     of_keys = {number for key in keys for number in range(key.first, key.last + 1)}
     found = bool(keys)
     for number, (line, hidden) in enumerate(zip(lines, shown, strict=True), 1):
@@ -144,10 +145,10 @@ def secrets(note: AuditedNote) -> Iterator[AuditFinding]:
         found = True
         at = f"{note.path}#L{number}"
         what = f"looks like a secret: {quoted(hidden)}"
-        yield AuditFinding("secret", _secrecy(line, hidden), at, what, hint + at)
+        yield AuditFinding("secret", _secrecy(line, hidden), at, what, hint + argument(at))
     if not found and _is_masked(PEM_BEGIN.sub("", note.text)):
         text = "some of its lines together look like a secret"
-        yield AuditFinding("secret", "problem", note.path, text, hint + note.path)
+        yield AuditFinding("secret", "problem", note.path, text, hint + argument(note.path))
 
 
 def oversized(

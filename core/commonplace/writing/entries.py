@@ -145,10 +145,12 @@ def cited_run(
     inside = 1 <= start <= end <= len(lines)
     if was is None or not was.strip():
         if not inside:
+            from shlex import quote
+
             raise WriteRefusedError(
                 f"{citation} does not fit: the note has {counted(len(lines), 'line')}",
                 kind="citation",
-                hint=f"search again, or read the note: commonplace get {path}",
+                hint=f"search again, or read the note: commonplace get {quote(path)}",
             )
         if not "".join(lines[start - 1 : end]).strip():
             raise WriteRefusedError(f"{citation} is blank", kind="citation", hint="cite a line")

@@ -30,8 +30,18 @@ def test_lines_are_superseded_since_the_day_that_is_named(run: Callable[..., Run
     assert "~~ (superseded 2026-10-31 by: Mia drinks coffee)\n" in ran.out
     ran = run("correct", "MEMORY.md#L3", *day[1:], "x")
     assert (ran.code, "--since is for --supersede alone" in ran.err) == (2, True)
+    ran = run("correct", "my notes.md#L3", *day[1:], "x")
+    assert "commonplace correct 'my notes.md#L3' --supersede" in ran.err
     ran = run("correct", "MEMORY.md#L3", "--supersede", "--since", "soon", "x")
     assert (ran.code, "day such as 2026-01-31, not 'soon'" in ran.err) == (2, True)
+
+
+def test_the_command_that_reads_a_note_has_its_path_quoted(
+    run: Callable[..., Run], notes: Path
+) -> None:
+    (notes / "memory/my notes.md").write_text("# One line\n", encoding="utf-8")
+    ran = run("forget", "memory/my notes.md#L3")
+    assert "commonplace get 'memory/my notes.md'" in ran.err
 
 
 def test_a_person_remembers_corrects_forgets_and_undoes(

@@ -101,3 +101,18 @@ def test_the_name_of_a_note_may_have_the_sign_before_lines(
 def test_a_link_to_a_line_that_no_file_has_is_broken(audited: Callable[..., Audit]) -> None:
     found = audited({"a.md": f"# A\n\n[x](#L{'9' * 5_000})\n"}, "broken-link")
     assert [one.citation for one in found.findings] == ["a.md#L3"]
+
+
+@pytest.mark.parametrize("link", [r"[[mia\|her]]", r"[[people/mia#Four\|4]]", r"![[mia\|300]]"])
+def test_the_bar_of_a_link_in_a_table_is_no_part_of_its_target(
+    audited: Callable[..., Audit], link: str
+) -> None:
+    table = "| a | b |\n|---|---|\n| {} | x |\n"
+    notes = NOTES | {"MEMORY.md": table.format(link)}
+    assert audited(notes, "broken-link").findings == ()
+
+
+def test_the_link_offered_in_a_table_keeps_its_bar_escaped(audited: Callable[..., Audit]) -> None:
+    notes = NOTES | {"MEMORY.md": "| a | b |\n|---|---|\n| [[omeega\\|the last]] | x |\n"}
+    (finding,) = audited(notes, "broken-link").findings
+    assert "+| [[omega\\|the last]] | x |\n" in finding.diff

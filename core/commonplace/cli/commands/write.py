@@ -173,7 +173,10 @@ class CorrectCommand:
     def run(self, args: Namespace, context: Context) -> int:
         """Replace the lines and print the receipt."""
         if args.since and not args.supersede:
-            hint = f'commonplace correct {args.citation} --supersede --since {args.since} "..."'
+            from shlex import quote
+
+            lines = quote(args.citation)
+            hint = f'commonplace correct {lines} --supersede --since {args.since} "..."'
             raise UsageError("--since is for --supersede alone", hint=hint)
         text = _text(args.text)
 

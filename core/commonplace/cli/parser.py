@@ -20,7 +20,7 @@ from commonplace.cli.context import (
     plugin_commands,
     plugin_host,
 )
-from commonplace.cli.streams import wants_json
+from commonplace.cli.streams import prints_aside, wants_json
 from commonplace.errors import MemoryDisabledError, suggest
 from commonplace.model.plugins import COMMANDS
 
@@ -278,7 +278,8 @@ def _run(command: Command, arguments: Sequence[str], env: Mapping[str, str]) -> 
         return 0
     context = Context(args, env=env, commands=BUILTIN)
     try:
-        code: object = command.run(args, context)
+        with prints_aside():
+            code: object = command.run(args, context)
     except MemoryDisabledError as error:
         if context.json:
             context.emit({"disabled": True, "results": []})

@@ -109,6 +109,20 @@ def printable_streams() -> Iterator[None]:
         sys.stdout, sys.stderr = out, err
 
 
+@contextmanager
+def prints_aside() -> Iterator[None]:
+    """Send to standard error what is printed meanwhile.
+
+    A plugin, or a library that it uses, may print whatever it likes, and standard output is for the
+    result alone: a program reads it.
+    """
+    out, sys.stdout = sys.stdout, sys.stderr
+    try:
+        yield
+    finally:
+        sys.stdout = out
+
+
 def check_output(path: str, what: str, is_ours: Callable[[bytes], bool]) -> None:
     """See that ``what``, such as ``"the report"``, may be written to the ``path`` of a person.
 

@@ -4,9 +4,8 @@ A part that raises, hangs or gives what it must not costs its own share of the a
 answer: a ranker is skipped with a note that names it, a backend is unavailable, so that the next
 one answers, and the documents of a source stay as they were indexed.
 
-Every search goes through here, also with parts of our own, and loads this file alone: one for each
-kind of part would be two more. What else is asked of parts stands by its kind, in ``sources.py``
-(with chunkers) and ``backends.py`` (with providers).
+Every search goes through here and loads this file alone: one for each kind of part would be two
+more. What else is asked of parts is in ``sources.py`` (chunkers, too) and ``backends.py``.
 """
 
 from __future__ import annotations
@@ -285,21 +284,22 @@ def read_of(source: Source, ref: DocumentRef, label: str = "") -> Document | Non
         raise
     except BaseException as error:
         raise OSError(f"{label or source.id} failed: {failure_words(error)}") from error
-    if document is None or is_document(document):
-        return document
-    raise OSError(f"{label or source.id} gave {document_fault(document)}")
+    if document is not None and not is_document(document):
+        raise OSError(f"{label or source.id} gave {document_fault(document)}")
+    return document
 
 
 def is_document(document: Any) -> TypeGuard[Document]:
     """Whether it is a document as a source may give it."""
     return (
         type(document) is Document
-        and type(document.ref) is DocumentRef
+        and [type(document.names), type(document.tags), type(document.ref)]
+        == [tuple, tuple, DocumentRef]
         and all(type(text) is str for text in (document.text, document.digest, document.title))
-        and all(isinstance(texts, tuple | list) for texts in (document.names, document.tags))
         and all(type(text) is str for text in (document.ref.stamp, *document.names, *document.tags))
-        and (document.day is None or hasattr(document.day, "isoformat"))
-    )
+        and type(document.day).__name__ in {"NoneType", "date"}
+        and (document.trust, document.line_map) == ("memory", None)
+    ) or not document_fault(document)
 
 
 # --- backends -------------------------------------------------------------------------------------

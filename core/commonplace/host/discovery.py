@@ -14,8 +14,8 @@ from commonplace.host.switches import (
     DISABLE,
     OWN_DISTRIBUTION,
     Switches,
-    api_problem,
     canonical,
+    problem_of,
 )
 from commonplace.model.plugins import COMMANDS, GROUP, is_id
 from commonplace.model.tuples import NamedTuple
@@ -303,11 +303,14 @@ class Catalogue:
         env: Mapping[str, str],
         rules: Sequence[SwitchRule] = (),
     ) -> None:
-        # Before anything is imported: what a newer API has could not be imported here.
-        self.entries = tuple(
-            e._replace(problem=e.problem or api_problem(e.api)[0]) if e.api else e for e in entries
-        )
         self.switches = Switches(env, rules)
+        # What is built in works, whatever else is installed under its name.
+        on = [e for e in entries if not self.switched_off(e)]
+        builtin = {e.name for e in on if canonical(e.distribution) == OWN_DISTRIBUTION}
+        self.entries = tuple(
+            e._replace(problem=e.problem or problem_of(e.name, e.distribution, e.api, builtin))
+            for e in entries
+        )
         self._switched_on: dict[str, list[EntryPoint]] = {}
         # The well formed first: a malformed entry point must not hide one.
         for entry in sorted(self.entries, key=lambda entry: bool(entry.problem)):
@@ -380,9 +383,7 @@ class Catalogue:
 def conflict(name: str, rivals: Sequence[EntryPoint]) -> PluginConflictError:
     """The error for ``name`` being offered by several distributions."""
     origins = " and ".join(entry.origin for entry in rivals)
-    # Without our own distribution hardly anything would be left.
-    strangers = [entry for entry in rivals if canonical(entry.distribution) != OWN_DISTRIBUTION]
-    unwanted = (strangers or rivals)[-1].distribution
+    unwanted = rivals[-1].distribution
     return PluginConflictError(
         f"{name} is offered by {origins}",
         hint=f"uninstall one of them, or switch it off: {DISABLE}={unwanted}",

@@ -6,12 +6,13 @@ a wrong value with its field.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 from commonplace.errors import (
     CommonplaceError,
     DeadlineExceededError,
     PluginUnavailableError,
+    counted,
     how_to_install,
     reason_of,
 )
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from logging import Logger
 
     from commonplace.host.discovery import EntryPoint
-    from commonplace.model.documents import ScanReport
+    from commonplace.model.documents import Document, ScanReport
 
 
 R = TypeVar("R")
@@ -189,21 +190,52 @@ def scan_fault(report: Any) -> str:
 
 
 def document_fault(document: Any) -> str:
-    """What a source gave instead of a document, with the field that is wrong."""
+    """What a source gave instead of a document, with the field that is wrong; or ``""``."""
     from commonplace.model.documents import Document, DocumentRef
 
     if type(document) is not Document:
         return f"{kind_of(document)} for a document"
-    ref, day = document.ref, document.day
+    ref = document.ref
     if type(ref) is not DocumentRef:
         return f"a document whose ref is {kind_of(ref)}, not a DocumentRef"
     texts = {"ref.stamp": ref.stamp, "text": document.text, "digest": document.digest}
     for name, text in (*texts.items(), ("title", document.title)):
         if type(text) is not str:
             return f"a document whose {name} is {kind_of(text)}, not a str"
-    if day is not None and not hasattr(day, "isoformat"):
-        return f"a document whose day is {kind_of(day)}, not a date or None"
-    return "a document whose names and tags are not tuples of str"
+    given: tuple[Any, ...] = document.names, document.tags
+    for words in given:
+        if not isinstance(words, tuple | list) or not all(type(word) is str for word in words):
+            return "a document whose names and tags are not tuples of str"
+    return _facts_fault(document)
+
+
+def _facts_fault(document: Document) -> str:
+    from commonplace.model.documents import Trust
+
+    if document.day is not None and not _is_day(document.day):
+        return f"a document whose day is {kind_of(document.day)}, not a date or None"
+    if document.trust not in get_args(Trust):
+        return f"a document whose trust is {str(document.trust)[:40]!r}, not one of Trust"
+    return _line_map_fault(document.line_map, document.text)
+
+
+def _is_day(value: Any) -> bool:
+    """Whether it is a date without a time: that of a ``datetime`` would stand in every answer."""
+    from datetime import date, datetime
+
+    return isinstance(value, date) and not isinstance(value, datetime)
+
+
+def _line_map_fault(line_map: Any, text: str) -> str:
+    if line_map is None:
+        return ""
+    numbers = isinstance(line_map, tuple | list) and all(type(one) is int for one in line_map)
+    if not numbers or min(line_map, default=1) < 1:
+        return "a document whose line_map is not a tuple of int from 1 on"
+    lines = text.removesuffix("\n").count("\n") + (text != "")
+    if len(line_map) < lines:
+        return f"a document whose line_map has {counted(len(line_map), 'line')} for {lines}"
+    return ""
 
 
 def hit_fault(hit: Any) -> str:

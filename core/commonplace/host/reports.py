@@ -11,7 +11,7 @@ from commonplace.errors import PluginConflictError, PluginUnavailableError, sugg
 from commonplace.hookspecs import Hooks
 from commonplace.host.discovery import conflict
 from commonplace.host.failures import Failure, attempt, library_hint
-from commonplace.host.switches import api_hint
+from commonplace.host.switches import DISABLE, api_hint
 from commonplace.resilience.bounded_call import Worker
 from commonplace.resilience.deadline import Deadline
 
@@ -144,7 +144,10 @@ def unread(plugins: Iterable[PluginInfo], id_: str) -> str:
 def _of_entry(entry: EntryPoint, catalogue: Catalogue, registry: Registry) -> PluginInfo:
     info = partial(PluginInfo, entry.name, entry.module, entry.distribution, entry.version)
     if entry.problem:
-        return info("failed", error=entry.problem, hint=api_hint(entry.api, entry.distribution))
+        hint = api_hint(entry.api, entry.distribution)
+        if not hint and catalogue.rivals(entry.name):  # its name switches off more than this one
+            hint = f"uninstall it, or switch it off: {DISABLE}={entry.distribution}"
+        return info("failed", error=entry.problem, hint=hint)
     if variable := catalogue.switched_off(entry):
         notices: tuple[str, ...] = (f"switched off by {variable}",)
         hint = catalogue.switches.hint(entry.name, entry.distribution)

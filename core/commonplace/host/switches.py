@@ -9,7 +9,7 @@ from commonplace.errors import suggest
 from commonplace.hookspecs import API_VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
     from commonplace.model.plugins import SwitchRule
 
@@ -115,6 +115,16 @@ def _names(value: str) -> frozenset[str]:
 
 API_PREFIX = "api."
 """An entry point of this name registers nothing: what follows is an API version that suits."""
+
+
+def problem_of(name: str, distribution: str, api: str, builtin: Container[str]) -> str:
+    """Why the entry point ``name`` must not be imported, or ``""``.
+
+    ``builtin`` are the names of our own. What a newer API has could not be imported here.
+    """
+    if name in builtin and canonical(distribution) != OWN_DISTRIBUTION:
+        return f"{name} is built in, and its id cannot be taken: choose another one"
+    return api_problem(api)[0] if api else ""
 
 
 def api_problem(api: str, offered: str = API_VERSION) -> tuple[str, bool]:

@@ -355,3 +355,41 @@ def test_one_that_two_distributions_offer_is_no_unknown_command(
     assert "hello       (does not load: command.hello is" in process("--help", PYTHONPATH=site).out
     ran = process("hello", "Ines", PYTHONPATH=site, COMMONPLACE_DISABLE_PLUGINS="two-parts")
     assert (ran.code, ran.out) == (0, "Hello Ines, main here.\n")
+
+
+def test_one_of_the_name_of_a_builtin_plugin_harms_nothing(
+    run: Callable[..., Run], workspace: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = ("backend.builtin", "source.memory", "chunker.markdown", "ranker.evidence")
+    offer(tmp_path / "site", "acme-shad", *names)
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    found = run("search", "--json", "--workspace", workspace, "staging port")
+    assert (found.code, found.json["notes"]) == (0, [])
+    assert found.json["results"]
+    ran = run("doctor", "--workspace", workspace)
+    for name in names:
+        assert f"{name} is built in, and its id cannot be taken: choose another one" in ran.out
+    assert "switch it off: COMMONPLACE_DISABLE_PLUGINS=acme-shad\n" in ran.out
+
+
+TALKATIVE = """\
+from commonplace.plugin import hookimpl
+
+print("imported")
+
+
+@hookimpl
+def commonplace_rewrite_query(query):
+    print("asked for", query)
+"""
+
+
+def test_what_a_plugin_prints_is_no_part_of_the_result(
+    run: Callable[..., Run], workspace: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    offer(tmp_path / "site", "acme-talk", "query.talk")
+    (tmp_path / "site" / "acme_talk_plugin.py").write_text(TALKATIVE, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    ran = run("search", "--json", "--workspace", workspace, "staging port")
+    assert ran.json["results"]
+    assert "imported\nasked for staging port\n" in ran.err

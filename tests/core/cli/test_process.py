@@ -255,7 +255,8 @@ def test_a_demo_that_is_interrupted_leaves_nothing(tmp_path: Path) -> None:
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # ignored beneath nohup
         "from commonplace.memory import Memory\n"
         "def search(*_, **__):\n"
-        "    print(len(os.listdir(os.environ['TMPDIR'])), flush=True)\n"
+        "    sys.__stdout__.write(f\"{len(os.listdir(os.environ['TMPDIR']))}\\n\")\n"
+        "    sys.__stdout__.flush()\n"
         "    os.kill(os.getpid(), getattr(signal, sys.argv[1]))\n"
         "    signal.pause()\n"
         "Memory.search = search\n"

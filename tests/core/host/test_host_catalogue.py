@@ -77,12 +77,22 @@ def test_a_name_of_two_distributions_names_both_when_asked_for() -> None:
     assert catalogue.find("ranker", "b") == B
 
 
-def test_no_hint_is_to_switch_off_the_distribution_of_the_builtins() -> None:
-    stranger = EntryPoint("ranker.a", "other.plugin", "a-stranger", "9")
-    ours = EntryPoint("ranker.a", "ours.plugin", "commonplace", "1")
-    with pytest.raises(PluginConflictError) as caught:
-        Catalogue([stranger, ours], {}).find("ranker", "a")
-    assert "COMMONPLACE_DISABLE_PLUGINS=a-stranger" in caught.value.hint
+OURS = EntryPoint("ranker.a", "ours.plugin", "commonplace", "1")
+STRANGER = EntryPoint("ranker.a", "other.plugin", "a-stranger", "9")
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_what_is_built_in_works_whatever_is_installed_under_its_name(order: int) -> None:
+    catalogue = Catalogue([STRANGER, OURS][::order], {})
+    assert catalogue.find("ranker", "a") == OURS
+    assert catalogue.ids("ranker") == ("a",)
+    (problem,) = (entry.problem for entry in catalogue.entries if entry.module == "other.plugin")
+    assert problem == "ranker.a is built in, and its id cannot be taken: choose another one"
+
+
+def test_the_id_of_a_builtin_plugin_that_is_off_may_be_taken() -> None:
+    switched = {"COMMONPLACE_DISABLE_PLUGINS": "commonplace"}
+    assert Catalogue([STRANGER, OURS], switched).find("ranker", "a") == STRANGER
 
 
 def test_switching_one_side_off_ends_the_conflict() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from contextlib import nullcontext
+from datetime import datetime, time
 from threading import Event
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -123,6 +124,27 @@ def test_a_lawful_source_passes() -> None:
         (_DOCUMENT._replace(tags=None), "a document whose names and tags are not tuples of str"),
         (_DOCUMENT._replace(names="ab"), "a document whose names and tags are not tuples of str"),
         (_DOCUMENT._replace(day="2024-01-01"), "a document whose day is a str, not a date or None"),
+        (
+            _DOCUMENT._replace(day=datetime(2024, 1, 1, 5)),  # noqa: DTZ001 - it is a date, too
+            "a document whose day is a datetime, not a date or None",
+        ),
+        (
+            _DOCUMENT._replace(day=time(5)),
+            "a document whose day is a time, not a date or None",
+        ),
+        (_DOCUMENT._replace(trust="owner"), "a document whose trust is 'owner', not one of Trust"),
+        (
+            _DOCUMENT._replace(line_map=(-7,)),
+            "a document whose line_map is not a tuple of int from 1 on",
+        ),
+        (
+            _DOCUMENT._replace(line_map="ab"),
+            "a document whose line_map is not a tuple of int from 1 on",
+        ),
+        (
+            _DOCUMENT._replace(text="a\nb\nc\n", line_map=(1,)),
+            "a document whose line_map has 1 line for 3",
+        ),
     ],
 )
 def test_what_is_no_document_is_unreadable_and_its_field_is_named(

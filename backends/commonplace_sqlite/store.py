@@ -185,7 +185,9 @@ class SqliteStore:
     def holders(self, tokens: Collection[str]) -> Mapping[str, int]:
         """How many chunks of the live build hold each of ``tokens``."""
         with self._live(current_deadline()) as found:
-            return dict.fromkeys(tokens, 0) if found is None else rows.holders_of(*found, tokens)
+            if found is None:
+                return dict.fromkeys(tokens, 0)
+            return rows.holders_of(*found, tokens, self._known_of(*found))
 
     def tokens_beginning(self, text: str, limit: int) -> Mapping[str, int]:
         """Up to ``limit`` tokens of the live build that begin with ``text``, counted."""

@@ -172,6 +172,11 @@ each `path:` and `tag:` that no note has.
   likely word for one that is mistyped. A telephone or account number that was copied without spaces
   is found in the groups that a note has it in, "25000" as "25 000". "wifi" finds "Wi-Fi", and
   `-wifi` leaves it out.
+- Words in Chinese find the other script (電腦, 电脑), those in Japanese the other kana (めがね,
+  メガネ) and other forms of names (渡邉, 渡辺), where no note has them as typed. Digits of all
+  scripts are the same (๑๒, 12). Numbers up to 9,999 in digits find numerals of Chinese, Japanese,
+  Korean and Thai, and are found by them (60天, 六十天). `-word` leaves out only what is written as
+  typed.
 - A snippet is valid Markdown: a block of code that is cut is closed, rows of a table have its
   header.
 """

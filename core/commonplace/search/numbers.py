@@ -1,7 +1,8 @@
-"""Numbers of a query as notes write them: in groups, or in one.
+"""Numbers of a query as notes write them: in groups, in one, in digits, or in words of Asia.
 
 Telephone, account and card numbers are written in groups and copied without, and the other way
-round. Imported where a search lacks a word with a digit.
+round; Chinese, Japanese, Korean and Thai have numerals of their own: 六十天 is 60天. Imported where
+a search lacks a word with a digit, or has a number in one of these languages.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 import re
 from itertools import islice
 from typing import TYPE_CHECKING
+
+from commonplace.model.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -163,3 +166,107 @@ def without_groups(
         for parts in ([rest], numbers)
     )
     return [term for term in should if term not in groups - beside]
+
+
+class _Numerals(NamedTuple):
+    """The words of a language for 0 to 9, and for units by their place: none, ten, hundred ...
+
+    ``letters`` are the first and last of its script; ``also`` are other words for digits.
+    """
+
+    letters: tuple[str, str]
+    digits: Sequence[str]
+    units: Sequence[str]
+    also: Mapping[str, int]
+
+    def written(self, number: int, *, one: str = "", zero: str = "") -> str:
+        """``number``, 1 to 9,999, in words: ``one`` before a unit, ``zero`` for units left out."""
+        written, gap = "", ""
+        for place, digit in reversed([*enumerate(map(int, reversed(str(number))))]):
+            if digit:
+                word = one if digit == 1 and place else self.digits[digit]
+                written, gap = f"{written}{gap}{word}{self.units[place]}", ""
+            else:
+                gap = zero
+        return written
+
+    def words(self, numeral: str) -> list[str]:
+        """The words that ``numeral`` is made of."""
+        return re.findall("|".join((*self.digits, *self.also, *self.units[1:])), numeral)
+
+    def value(self, numeral: str) -> int:
+        """The number that ``numeral`` stands for."""
+        total, digit = 0, 0
+        for word in self.words(numeral):
+            if word in self.units:
+                total, digit = total + (digit or 1) * 10 ** self.units.index(word), 0
+            else:
+                digit = self.also[word] if word in self.also else self.digits.index(word)
+        return total + digit
+
+    def found(self, text: str) -> list[str]:
+        """The numerals in ``text`` with a unit and another word: one alone is part of many."""
+        digit, unit = "|".join((*self.digits[1:], *self.also)), "|".join(self.units[1:])
+        zero = f"(?:{self.digits[0]})?"
+        pattern = f"(?:{zero}(?:{digit})?(?:{unit}))+(?:{zero}(?:{digit}))?"
+        return [one for one in re.findall(pattern, text) if len(self.words(one)) > 1]
+
+
+_HAN = _Numerals(
+    ("\u3400", "\u9fff"), [*"零一二三四五六七八九"], ["", *"十百千"], {"两": 2, "兩": 2}
+)
+_KOREAN = _Numerals(("\uac00", "\ud7a3"), [*"영일이삼사오육칠팔구"], ["", *"십백천"], {})
+_THAI = _Numerals(
+    ("\u0e01", "\u0e4e"),
+    ["ศูนย์", "หนึ่ง", "สอง", "สาม", "สี่", "ห้า", "หก", "เจ็ด", "แปด", "เก้า"],
+    ["", "สิบ", "ร้อย", "พัน"],
+    {"ยี่": 2, "เอ็ด": 1},
+)
+_TEN, _TWENTY = 10, 20
+_IN_DIGITS = r"(.?)(?<![A-Za-z\d.,:/-])([1-9]\d{0,3}) ?(?=(\D))"
+"""With a letter before and behind; ranges of letters would take long to compile."""
+
+
+def other_numerals(text: str) -> Iterator[tuple[str, list[str]]]:
+    """The numbers of ``text`` up to 9,999, as typed, and how else each may be written.
+
+    Digits before a letter of these languages, and numerals with a unit. What is written in one
+    letter is given with those beside it: it tells nothing alone.
+    """
+    digits = re.findall(_IN_DIGITS, text)
+    for numerals, ways_to_write in ((_HAN, _in_han), (_KOREAN, _in_korean), (_THAI, _in_thai)):
+        first, last = numerals.letters
+        for before, typed, behind in digits:
+            if first <= behind <= last:
+                ways = ways_to_write(int(typed))
+                if numerals is _HAN:
+                    start = before if first <= before <= last else ""
+                    ways = [f"{'' if way[1:] else start}{way}{behind}" for way in ways]
+                yield typed, ways
+        if not any(unit in text for unit in numerals.units[1:]):
+            continue
+        for typed in numerals.found(text):
+            number = numerals.value(typed)
+            # The Korean "one" at the end is the word for days, too.
+            ways = [str(number), *([str(number - 1)] if typed[-1] == "일" else [])]
+            yield typed, ways
+
+
+def _in_han(number: int) -> list[str]:
+    """In Chinese, which has two words for "two", and in Japanese."""
+    japanese = _HAN.written(number)
+    chinese = _HAN.written(number, one="一", zero="零") if number >= _TWENTY else japanese
+    may_be_two = chinese[0] == "二" and chinese[1:2] != "十"
+    twos = [f"{two}{chinese[1:]}" for two in _HAN.also] if may_be_two else []
+    return list(dict.fromkeys((chinese, japanese, *twos)))
+
+
+def _in_korean(number: int) -> list[str]:
+    return [_KOREAN.written(number)]
+
+
+def _in_thai(number: int) -> list[str]:
+    written = _THAI.written(number, one="หนึ่ง").replace("สองสิบ", "ยี่สิบ")
+    written = written.replace("หนึ่งสิบ", "สิบ")
+    ends_in_one = number > _TEN and written.endswith("หนึ่ง")
+    return [f"{written.removesuffix('หนึ่ง')}เอ็ด" if ends_in_one else written]

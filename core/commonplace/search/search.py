@@ -36,6 +36,7 @@ from commonplace.text.languages import may_name_days
 from commonplace.text.query import parse_query, shown_filters
 from commonplace.text.questions import may_be_foreign, words_beside
 from commonplace.text.stems import may_be_joined
+from commonplace.text.tokens import has_unspaced
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -157,11 +158,9 @@ class Searcher:
         return today_at(self._clock(), self._settings.query.time_zone or "")
 
     def ask(self, search: Searched, request: Request) -> Answer:
-        """Ask the backend; again where its answer shows a need.
+        """Ask the backend, but not without words; again where its answer shows a need.
 
-        Without the quotes where no note has the quoted words, with compounds of two words of the
-        query, and with what notes have in the place of unknown words. A query without words is not
-        asked.
+        Without quotes that no note has; with compounds, other letters, and other words.
         """
         query, where = request.query, request.where
         if not (query.keyword.should or query.keyword.listed):
@@ -171,9 +170,8 @@ class Searcher:
             return Answer(query, notes=(*request.notes, nothing))
         arms = search.ask(query, where=where, limit=request.wide)
         query, arms, near = self._without_quotes(query, arms, search, request)
-        query, arms, failed = self._with_compounds(query, arms, search, request)
-        notes = [*request.notes, *failed]
-        notes += unknown_sources(arms, request.sources, self._sources)
+        query, arms, failed = self._with_other_forms(query, arms, search, request)
+        notes = [*request.notes, *failed, *unknown_sources(arms, request.sources, self._sources)]
         notes += [*[arm.note for arm in arms if arm.note], *near]
         unknown: tuple[UnknownWord, ...] = ()
         if lacking := next((arm for arm in arms if arm.unknown - query.keyword.beside), None):
@@ -205,18 +203,20 @@ class Searcher:
         ask = partial(search.ask, where=request.where, limit=request.wide)
         return without_quotes(query, arms, ask, no_note, quoted=request.phrases)
 
-    def _with_compounds(
+    def _with_other_forms(
         self, query: Query, arms: tuple[Arm, ...], search: Searched, request: Request
     ) -> Asked:
-        """Ask with compounds of the query's words, too, unless it is in English."""
-        keyword = query.keyword
-        foreign = not keyword.plain and may_be_foreign(request.texts)
-        if not (foreign and may_be_joined(keyword.should)):
+        """Ask with the query's words in other letters, or with compounds of them, too."""
+        plain, should, texts = query.keyword.plain, query.keyword.should, request.texts
+        unspaced = any(map(has_unspaced, texts))  # English joins nothing
+        if plain or not (unspaced or (may_be_foreign(texts) and may_be_joined(should))):
             return query, arms, ()
-        from commonplace.search.compounds import with_compounds
-
+        if unspaced:
+            from commonplace.search.asking_again import with_spellings as again
+        else:
+            from commonplace.search.compounds import with_compounds as again
         ask = partial(search.ask_again, where=request.where, limit=request.wide)
-        return with_compounds(query, arms, request.texts, self._analyser, ask)
+        return again(query, arms, texts, self._analyser, ask)
 
     def rank(
         self, answer: Answer, request: Request, *, now: float, deadline: Deadline = NEVER

@@ -319,6 +319,15 @@ def plain_text(run: str) -> re.Pattern[str]:
     )
 
 
+FIRST_OTHER_DIGIT = "\u0660"
+"""The first digit beyond ASCII that NFKC leaves as it is."""
+
+
+def in_our_digits(word: str) -> str:
+    """``word`` with ASCII digits: Arabic, Thai and the scripts of India have their own, too."""
+    return "".join([str(int(sign)) if sign.isdecimal() else sign for sign in word])
+
+
 # Some are parts of other words: they only tell which queries need a closer look. "_" is a space.
 _MONTHS_LISTED = """
 jan feb mar apr may mai jun jul aug sep oct okt nov dec dez abr set out dic avr fév mär jui aoû déc

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 
 from commonplace.text.languages import (
     EMOJI,
+    FIRST_OTHER_DIGIT,
     IGNORABLE,
     MARKS,
     RADICALS,
     UNSPACED,
     compound_spellings,
+    in_our_digits,
     joined_spelling,
     short_hash,
 )
@@ -321,8 +323,8 @@ def _plain(word: str) -> str:
     from unicodedata import normalize
 
     word = normalize("NFKC", drop_ignorable(word[:_MAX_RAW]))
-    word = normalize("NFKC", word.casefold())
-    return "".join(word.split())[:MAX_TOKEN]  # a few Arabic ligatures hold spaces
+    word = "".join(normalize("NFKC", word.casefold()).split())[:MAX_TOKEN]  # some hold spaces
+    return word if max(word, default="") < FIRST_OTHER_DIGIT else in_our_digits(word)
 
 
 _WITHOUT_MARK = str.maketrans(

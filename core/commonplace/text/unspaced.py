@@ -1,4 +1,4 @@
-"""Scripts without spaces: where units and pairs stand, what each weighs, and what a line states.
+"""Scripts without spaces: where pairs stand, what each weighs, what a line states, other letters.
 
 In most texts there is nothing to normalise: in Chinese, Japanese and Korean each letter is a unit,
 and in Thai what belongs to a letter is known by its neighbours. Other words are cut into units, see
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from functools import cache, lru_cache
+from itertools import product
 from typing import TYPE_CHECKING
 from unicodedata import is_normalized
 
@@ -114,6 +115,7 @@ def selective_terms(terms: Sequence[str], beside: Collection[str]) -> list[str]:
 
 _FUNCTION_CHARACTERS = frozenset(
     "的了是吗呢吧啊呀嘛我你他她它们这那就也都很还么什怎哪谁在和与及或把被让给对从到为以之其而且但因所如若则等个些会能可要没不有想说去来着过得地"
+    "嗎們這還麼誰與讓給對從為則個會沒說來著過"
     "은는이가을를의에로와과도만서께"
 )
 _LIGHT = 0.7
@@ -224,3 +226,118 @@ def statement_of_unspaced(text: str, *, listed: bool) -> tuple[tuple[str, str], 
                 return None
             return ("name", subject.casefold()), value
     return None
+
+
+def other_letters(token: str) -> list[str]:
+    """``token`` as the other script of Chinese writes it, or with another form of a Japanese name.
+
+    A simplified letter may stand for several traditional ones, so there may be many; ``[]``: all
+    write it like that.
+    """
+    ways = [_ways_to_write(letter) for letter in token]
+    return [one for letters in product(*ways) if (one := "".join(letters)) != token]
+
+
+def is_of_one_script(token: str) -> bool:
+    """Whether ``token`` has a letter of simplified or of traditional Chinese alone."""
+    return any(letter not in _ways_to_write(letter) for letter in token)
+
+
+@lru_cache(maxsize=4096)
+def _ways_to_write(letter: str) -> str:
+    """The letters that may stand for ``letter``; itself only where the other script has it, too."""
+    others = [letter] if letter in _IN_BOTH else []
+    at = _OTHER_SCRIPT.find(letter)  # quicker than to make a dictionary for the few of a query
+    while at >= 0:
+        others.append(_OTHER_SCRIPT[at ^ 1])
+        at = _OTHER_SCRIPT.find(letter, at + 1)
+    others += next((group for group in _FORMS_IN_NAMES if letter in group), "")
+    return "".join(dict.fromkeys(others)) or letter
+
+
+_FORMS_IN_NAMES = (
+    *("邊邉辺", "齋齊斎斉", "澤沢", "髙高", "﨑嵜崎", "嶋嶌島", "廣広", "濱浜", "櫻桜", "龍竜"),
+    *("國国", "眞真", "惠恵", "壽寿", "藏蔵", "榮栄", "德徳", "瀨瀬", "曾曽", "冨富"),
+)
+LETTERS_OF_NAMES = frozenset("".join(_FORMS_IN_NAMES))
+"""Those of Japanese names that have several forms."""
+
+# Written by docs/generate/chinese_letters.py from the transform Traditional-Simplified of CLDR
+# (Unicode License V3).
+_IN_BOTH = (
+    "丑丰么了于云交仆仿伙余佛佣借儿克具冬准几凶出划刮制剩升卜占卷只台吁吃吊后向听周咸咽哄唇喂"
+    "噪回困坏堤夸奸姐姜娘家尸局岩峰布帘席干并幸床弦彩征御志念恤愈愿戚戮才扎扑托扣折挂挽捆捻搜"
+    "斗昆晒朴杆杠杯杰松板栗梁榨欲殷污沈沾泄泛注浚涌游炮焊焰狸球琅症痴磷秘筑系群胡致舍范荐薯藤"
+    "虫虱表谷辟郁酸采里雇霉面"
+)
+"""Simplified letters that traditional Chinese has, too: 台, 面."""
+
+_OTHER_SCRIPT = (
+    "內内勻匀弔吊戶户冊册氾泛丟丢兇凶汙污汎泛佔占佈布兌兑別别刪删吳吴呂吕吶呐囪囱壯壮夾夹妝妆"
+    "決决沖冲沒没災灾禿秃見见貝贝車车並并亞亚來来併并侖仑兒儿兩两協协卹恤姊姐屆届岡冈彿佛拋抛"
+    "於于昇升東东況况爭争狀状糾纠臥卧軋轧長长門门俠侠侶侣係系侷局剎刹剋克則则勁劲卻却姪侄姦奸"
+    "屍尸帥帅彥彦後后恆恒柵栅洶汹洩泄為为盃杯紅红紀纪紉纫約约計计訂订訃讣貞贞負负軍军軌轨韋韦"
+    "頁页風风飛飞倣仿倖幸倆俩們们俱具個个倫伦倉仓凍冻剛刚剝剥員员娛娱孫孙宮宫峽峡島岛師师庫库"
+    "徑径恥耻悅悦挾挟時时晉晋書书氣气烏乌狹狭狽狈畝亩砲炮祕秘紡纺紗纱紋纹純纯紐纽級级納纳紙纸"
+    "紛纷脅胁脈脉荊荆茲兹記记討讨訊讯託托訓训訖讫豈岂財财貢贡軒轩迴回釘钉針针閃闪陣阵陝陕陞升"
+    "隻只飢饥馬马鬥斗乾干偽伪偉伟偵侦側侧務务動动區区參参啞哑問问唸念國国堅坚執执夠够婁娄婦妇"
+    "專专將将屜屉崑昆崙仑崗岗帶带帳帐張张強强從从悽凄捲卷掃扫掛挂掄抡掙挣採采捨舍敗败啟启敘叙"
+    "斬斩晝昼桿杆棄弃條条殺杀毬球氫氢涼凉淺浅淵渊淒凄淚泪淪沦淨净牽牵猙狰現现產产畢毕異异眾众"
+    "絆绊絃弦統统紮扎紹绍細细紳绅組组終终缽钵習习脣唇脫脱莢荚莖茎莊庄處处術术覓觅規规訪访訝讶"
+    "訣诀許许設设訟讼訛讹販贩責责貫贯貨货貪贪貧贫軟软這这連连釦扣釣钓釩钒閉闭陳陈陸陆陰阴頂顶"
+    "頃顷魚鱼鳥鸟鹵卤麥麦傢家備备傑杰傘伞凱凯創创勞劳勝胜勛勋喪丧單单喲哟喚唤喬乔喫吃圍围堯尧"
+    "場场報报壺壶尋寻幀帧幾几廁厕廂厢廄厩復复惡恶悶闷惱恼揀拣揮挥換换揚扬棗枣棟栋棧栈棲栖欽钦"
+    "殘残殼壳湧涌湊凑減减渦涡湯汤測测渾浑渙涣無无猶犹琺珐畫画痙痉痠酸發发盜盗睏困硯砚稈秆稅税"
+    "筆笔筍笋絞绞結结絨绒絕绝絲丝絡络給给絢绚肅肃腎肾脹胀菸烟華华著着萊莱虛虚視视註注詠咏評评"
+    "詞词証证詛诅詐诈訴诉診诊貯贮貼贴貳贰費费賀贺貴贵買买貶贬貿贸貸贷軸轴週周進进郵邮鄉乡鈔钞"
+    "鈕钮鈣钙鈉钠鈞钧鈍钝閏闰開开閑闲間间閒闲隊队階阶陽阳隄堤雲云韌韧項项順顺須须飯饭飲饮馮冯"
+    "馭驭黃黄亂乱傭佣債债傳传僅仅傾倾傷伤僇戮剷铲勢势匯汇嗎吗嗚呜嗆呛園园圓圆塗涂塊块塢坞奧奥"
+    "媽妈幹干廈厦彙汇愛爱慄栗搾榨損损搶抢搖摇搗捣搆构暈晕會会業业極极楊杨楓枫歲岁毀毁溝沟滅灭"
+    "溼湿溫温準准滄沧煙烟煩烦煉炼煥焕爺爷獅狮瑯琅當当盞盏睜睁祿禄萬万稜棱節节粵粤經经絹绢綑捆"
+    "綁绑綏绥絛绦義义羨羡聖圣腸肠腳脚腫肿腦脑葷荤葦苇葉叶虜虏號号蛻蜕補补裝装裡里詫诧該该詳详"
+    "試试詩诗誇夸詣诣誠诚話话誅诛詭诡詢询賊贼資资賈贾賄贿賃赁賂赂跡迹跤交較较載载農农運运遊游"
+    "達达違违過过鄒邹鉗钳鉀钾鈾铀鉛铅鉤钩鉑铂鈴铃鉚铆閘闸隕陨電电預预頑顽頓顿頒颁頌颂飼饲飽饱"
+    "飾饰馳驰馱驮馴驯僥侥僕仆僑侨僱雇劃划厭厌嘗尝嘔呕嘆叹團团圖图塵尘墊垫塹堑壽寿夥伙夢梦奪夺"
+    "寧宁實实寢寝對对屢屡嶄崭幣币彆别徹彻慇殷態态慣惯慚惭慘惨摟搂摺折摻掺暢畅榮荣槓杠構构槍枪"
+    "滾滚漬渍漢汉滿满滯滞漸渐漲涨漣涟滬沪漁渔滲渗滌涤滷卤熒荧爾尔獄狱瑤瑶瑣琐瑪玛瘧疟瘍疡瘋疯"
+    "瘓痪盡尽監监碩硕禍祸種种稱称窪洼窩窝箋笺箝钳箇个綻绽綜综綽绰綠绿緊紧綴缀網网綱纲綢绸綿绵"
+    "綵彩綸纶維维緒绪罰罚聞闻臺台與与蓆席蓋盖蒐搜蒼苍蝕蚀製制誦诵誌志語语誣诬認认誡诫誤误說说"
+    "誨诲誘诱貍狸賓宾賒赊趙赵趕赶跼局輔辅輕轻輓挽遠远遜逊遙遥遞递鉸铰銀银銅铜銘铭鉻铬銜衔銑铣"
+    "閡阂閨闺閩闽閣阁閥阀際际頗颇領领颱台餃饺餅饼餌饵駁驳骯肮鳴鸣鳳凤麼么齊齐億亿儀仪價价儈侩"
+    "儉俭凜凛劇剧劉刘劍剑劊刽厲厉嘩哗噓嘘噴喷嘯啸墳坟墜坠墮堕嬌娇寬宽審审寫写層层幟帜廢废廚厨"
+    "廟庙廣广廠厂彈弹徵征慶庆慮虑憂忧慼戚慫怂慾欲憐怜憫悯憚惮憤愤摯挚撲扑撈捞撐撑撥拨撓挠撫抚"
+    "撚捻撢掸敵敌數数暫暂樣样樁桩樞枢標标樓楼槳桨樂乐樑梁歐欧歎叹毆殴漿浆潑泼潔洁澆浇潛潜潰溃"
+    "潤润澗涧熱热獎奖瑩莹瘡疮皚皑皺皱盤盘瞇眯確确碼码穀谷窯窑窮穷範范締缔練练緯纬緻致緘缄緬缅"
+    "緝缉編编緣缘線线緞缎緩缓罵骂罷罢膠胶膚肤蓮莲蔭荫蔣蒋蔔卜蔥葱蝦虾蝸蜗蝨虱衛卫衝冲複复誼谊"
+    "諒谅談谈諄谆誕诞請请諸诸課课調调誰谁論论誹诽豎竖豬猪賠赔賞赏賦赋賤贱賬账賭赌賢贤賣卖賜赐"
+    "質质踐践輝辉輛辆輩辈輪轮輥辊適适遷迁鄰邻鄭郑鄧邓鋅锌銻锑銷销鋪铺鋤锄鋁铝銳锐鋒锋鋇钡銲焊"
+    "閱阅鞏巩颳刮養养餓饿餒馁餘余駝驼駐驻駛驶駕驾駒驹髮发鬧闹魯鲁鴉鸦齒齿儘尽冪幂劑剂勳勋噹当"
+    "噸吨墾垦壇坛奮奋學学導导憲宪憑凭憊惫憶忆戰战擁拥擋挡撻挞據据擄掳擇择撿捡擔担撾挝曆历曉晓"
+    "樸朴橫横樹树橢椭橋桥機机歷历澱淀濃浓澤泽濁浊熾炽燐磷燒烧燈灯燙烫燄焰獨独盧卢瞞瞒磚砖禦御"
+    "積积穎颖窺窥築筑篩筛縛缚縣县膩腻興兴艙舱蕩荡蕭萧蕪芜螞蚂螢萤褲裤親亲諺谚諱讳謀谋諜谍諧谐"
+    "諾诺謂谓諷讽貓猫賴赖踴踊輻辐輯辑輸输辦办選选遲迟遼辽遺遗錠锭錶表鋸锯錳锰錯错錢钱鋼钢錫锡"
+    "錄录錐锥錦锦閻阎隨随險险霑沾靜静頰颊頸颈頻频頭头頹颓頤颐館馆餞饯餡馅駭骇駱骆鬨哄鮑鲍鴕鸵"
+    "鴦鸯鴨鸭鴛鸳龍龙龜龟優优償偿儲储勵励嚐尝嚇吓壓压嬰婴嶼屿嶺岭幫帮彌弥應应懇恳戲戏擊击擠挤"
+    "擰拧擬拟擱搁斂敛斃毙檔档檢检氈毡濘泞濱滨濟济濤涛濫滥澀涩濬浚濕湿濰潍營营燦灿燭烛燬毁燴烩"
+    "牆墙獰狞獲获環环療疗盪荡瞭了矯矫簍篓糞粪縮缩績绩縷缕繃绷縫缝總总縱纵縴纤聲声聰聪聯联聳耸"
+    "膿脓膽胆臉脸臨临舉举艱艰薑姜薔蔷薊蓟虧亏謎谜謗谤謙谦講讲謊谎謠谣謝谢謄誊賺赚賽赛購购賸剩"
+    "趨趋轄辖輾辗轅辕輿舆還还邁迈醞酝醜丑鍍镀鎂镁錨锚鍵键鍊炼鍋锅錘锤鍾钟鍬锹鍛锻闊阔闌阑闆板"
+    "隱隐隸隶雖虽韓韩顆颗餵喂騁骋駿骏鮮鲜鴻鸿鴿鸽點点齋斋叢丛嚮向壘垒嬸婶擴扩擲掷擾扰攆撵擺摆"
+    "擻擞斷断櫃柜檻槛檸柠檯台歸归瀉泻瀋沈濾滤濺溅燻熏燼烬獵猎甕瓮癒愈礎础禮礼穢秽竄窜竅窍簡简"
+    "糧粮織织繕缮繞绕繡绣罈坛翹翘職职聶聂臍脐舊旧薩萨藍蓝藉借薦荐蟬蝉蟲虫謹谨謬谬豐丰贅赘蹤踪"
+    "蹟迹軀躯轉转轍辙醫医醬酱釐厘鎊镑鎖锁鎢钨鎳镍鎮镇鎬镐鎚锤鎗枪闖闯離离雜杂雙双雛雏雞鸡額额"
+    "顏颜題题餾馏餽馈騎骑鬆松鯉鲤鵑鹃鵝鹅鼕冬嚥咽壞坏壟垄寵宠龐庞廬庐懲惩懷怀懶懒攏拢曠旷櫥橱"
+    "瀝沥瀕濒爍烁犢犊獸兽獺獭瓊琼疇畴癟瘪癡痴礙碍禱祷穫获穩稳簾帘簽签繫系繭茧繹绎繩绳繪绘羅罗"
+    "繳缴臘腊藝艺藥药藷薯蟻蚁蠅蝇蠍蝎襖袄譁哗譜谱識识證证譚谭譏讥贈赠贊赞轎轿辭辞邊边鏡镜鏟铲"
+    "鏈链關关隴陇難难霧雾韻韵類类願愿顛颠饅馒騙骗鬍胡鯨鲸鵲鹊鵬鹏麗丽勸劝嚨咙嚴严孃娘寶宝懸悬"
+    "攔拦攙搀瀾澜瀰弥爐炉獻献癢痒癥症礦矿礬矾礫砾競竞籌筹籃篮糰团辮辫繼继艦舰藹蔼蘆芦蘋苹蘇苏"
+    "蘊蕴覺觉觸触議议譯译譟噪贏赢贍赡釋释鐘钟鏽锈闡阐飄飘饒饶饑饥騰腾騷骚鰓鳃鹹咸麵面黨党齣出"
+    "齡龄囂嚣屬属懼惧懾慑攝摄攜携櫻樱欄栏殲歼爛烂犧牺籐藤纏缠續续蘭兰蠟蜡襪袜覽览譴谴護护譽誉"
+    "贓赃躊踌躍跃轟轰辯辩鐮镰鐳镭鐵铁闢辟響响顧顾驅驱騾骡鶴鹤齧啮孿孪巒峦彎弯攤摊權权歡欢灑洒"
+    "灘滩疊叠癬癣籠笼聾聋聽听臟脏襲袭襯衬讀读贖赎鑄铸鑑鉴鑒鉴顫颤驕骄髒脏鬚须鱉鳖鷗鸥龔龚巖岩"
+    "戀恋攣挛攪搅曬晒竊窃籤签纓缨纖纤纔才蘿萝蠱蛊變变邏逻顯显驚惊驗验體体鱗鳞黴霉囑嘱壩坝攬揽"
+    "癱瘫蠶蚕讓让讒谗艷艳贛赣釀酿靈灵驟骤鷹鹰鹼碱鹽盐齲龋廳厅灣湾籬篱籮箩蠻蛮觀观釁衅鑲镶鑰钥"
+    "顱颅饞馋灤滦矚瞩讚赞鑷镊驢驴纜缆鑽钻鑼锣豔艳鑿凿鬱郁籲吁裏里爲为衆众啓启羣群峯峰綫线麪面"
+    "牀床"
+)
+"""Frequent letters of traditional Chinese, each before its simplified one."""

@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import pytest
 
+from commonplace.text.analyse import make_analyser
 from commonplace.text.tokens import (
     cut,
     groups,
     has_unspaced,
     identifier_parts,
+    pieces,
     plain_run_pattern,
     run_pattern,
     run_tokens,
@@ -99,3 +101,17 @@ def test_what_is_read_as_a_run_in_one_go_is_one() -> None:
     assert len(letters) > 30_000
     assert all(map(run_pattern().fullmatch, letters))
     assert run_pattern().fullmatch("".join(letters))
+
+
+@pytest.mark.parametrize(
+    "text", ["ปี ๒๕๖๘", "٢٥٦٨", "۲۵۶۸", "२५६८", "২৫৬৮", "２５６８", "۲۵68", "ປີ ໒໕໖໘", "𞥒𞥕𞥖𞥘"]
+)
+def test_digits_of_all_scripts_are_found_as_ours(text: str) -> None:
+    analyser = make_analyser()
+    assert "2568" in analyser.chunk(text).body.split()
+    places = [text[start:end] for start, end, _ in analyser.matches(text, frozenset(("2568",)))]
+    assert places == [text.rsplit(maxsplit=1)[-1]]
+
+
+def test_digits_behind_letters_are_ours_too() -> None:
+    assert [token for *_, token, _, _ in pieces("بند٤", 0, str)] == ["بند4"]

@@ -6,8 +6,14 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from commonplace.text import unspaced
 from commonplace.text.analyse import make_analyser
-from commonplace.text.unspaced import places_in_plain, script_weights
+from commonplace.text.unspaced import (
+    is_of_one_script,
+    other_letters,
+    places_in_plain,
+    script_weights,
+)
 
 ANALYSER = make_analyser("standard")
 
@@ -53,7 +59,51 @@ def test_what_a_script_shows_to_be_grammar_weighs_less() -> None:
     chinese = ("\u4ec0\u4e48", "\u7684\u533b", "\u533b\u9662")
     assert list(script_weights(chinese).values()) == [0.3, 0.7, 1.0]
     korean = ("\ub97c", "\uc5d0\uc11c", "\ud2b8\uac00", "\ud3ec\ud2b8")
+    traditional = ("\u4ec0\u9ebc", "\u9019\u91ab", "\u91ab\u9662")
+    assert list(script_weights(traditional).values()) == [0.3, 0.7, 1.0]
     assert list(script_weights(korean).values()) == [0.3, 0.3, 0.7, 1.0]
     assert script_weights((*korean, tokens[0]))[korean[2]] == 0.7, "kana beside them change nothing"
     assert set(script_weights(tokens[:2]).values()) == {1.0}
     assert script_weights(("ferry",)) == {"ferry": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("token", "others"),
+    [
+        ("電腦", ["电脑"]),
+        ("会议", ["會議"]),
+        ("发展", ["發展", "髮展"]),
+        ("里面", ["裡面", "裏面", "里麵"]),
+        ("征求", ["徵求"]),
+        ("渡邉", ["渡辺", "渡邊"]),
+        ("斉", ["斎", "齊", "齋"]),
+        ("國", ["国"]),
+        ("邉さ", ["辺さ"]),
+        ("山", []),
+        ("めが", []),
+        ("query", []),
+        ("", []),
+    ],
+)
+def test_other_letters_of_chinese_and_of_japanese_names(token: str, others: list[str]) -> None:
+    found = other_letters(token)
+    assert set(found) >= set(others)
+    assert bool(found) == bool(others)
+    assert token not in found
+    assert len(found) == len(set(found))
+
+
+def test_each_letter_of_a_pair_may_stand_for_the_other() -> None:
+    letters = unspaced._OTHER_SCRIPT
+    pairs = list(zip(letters[::2], letters[1::2], strict=True))
+    assert len(pairs) == len(set(pairs)) > 1_400
+    for traditional, simplified in pairs:
+        assert simplified.encode("gb2312")
+        assert simplified in other_letters(traditional)
+        assert traditional in other_letters(simplified)
+
+
+def test_what_both_scripts_have_is_of_neither_alone() -> None:
+    assert is_of_one_script("台湾")
+    assert not is_of_one_script("台面")
+    assert not is_of_one_script("山水")

@@ -26,6 +26,8 @@ _WEEK = 7
 _HALF_A_YEAR = timedelta(183)
 _YEAR = 8
 """Characters behind a date in which its year stands."""
+_BLANKS = "", " ", "\n", "\t", "\xa0", "\u202f"
+"""What stands between the numbers of "3. 11."; the last two keep them in one line."""
 _MONTH = 31
 """Days of a time that is named as a whole; of a longer one too much is named."""
 
@@ -126,7 +128,7 @@ def _spelled(days: Days) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
         names, of_another_year = MONTHS[month], rf"(?!,?\s+(?!{year})(?:19|20)\d\d)"
         name, number = f"(?:{'|'.join(names)})", f"(?:{'|'.join(map(str, numbers))})"
         padded, of = f"0?{number}", r"(?:\s+(?:of|de|del))?"
-        yield _by_number(year, month, numbers)
+        yield from _by_number(year, month, numbers)
         if length > _WEEK:
             sure = [name for name in names if name not in AMBIGUOUS]
             yield (
@@ -150,20 +152,33 @@ def _spelled(days: Days) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
         )
 
 
-def _by_number(year: str, month: int, days: Sequence[int]) -> tuple[Sequence[str], Sequence[str]]:
+def _by_number(
+    year: str, month: int, days: Sequence[int]
+) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
     """The same of ``days`` of a ``month`` in numbers: hints and patterns."""
-    numbers, han = "|".join(map(str, days)), "|".join(map(_han, days))
-    two_digits = "|".join(f"{day:02}" for day in days)
+    numbers, two_digits = "|".join(map(str, days)), "|".join(f"{day:02}" for day in days)
     day, short_year = f"0?(?:{numbers})", year[2:] if year.isdigit() else r"\d\d"
-    return (f"-{month:02}", f"/{month:02}", f"{month}.", f"{month}/", "月", "월"), (
-        rf"(?<!\d){year}[-/]{month:02}[-/]{day}(?!\d)",
-        # "3.11." by itself may be a version at the end of a sentence; "03.11." begins an item.
-        rf"(?<![\w.]){day}\.\s?0?{month}\.\s?(?:{year}|{short_year})(?!\d)",
-        rf"(?<![\w./]){day}/0?{month}/{year}",
-        rf"(?:\A|(?<=[\n(|])|(?<=[-*:,|]\s))(?:{two_digits})\.\s?{month:02}\.(?![\w-]|\s?\d)",
-        rf"\b(?:am|vom|zum|bis|seit|den|dem|der)\s+{day}\.\s?0?{month}\.(?!\s?\d)",
-        rf"(?<!\d)0?{month}\s*[月월]\s*{day}\s*[日号號일]",
-        rf"(?<![〇零一二三四五六七八九十]){_han(month)}月(?:{han})[日号號]",
+    either = str(month), f"{month:02}"
+    hints = [f"{mark}{name}{end}" for mark, end in (("-", "-"), ("/", "/")) for name in either]
+    hints += [f".{blank}{name}." for blank in _BLANKS for name in either]
+    yield (
+        hints,
+        (
+            rf"(?<!\d){year}(?:-{month:02}-|/{month:02}/){day}(?!\d)",
+            # "3.11." by itself may be a version at the end of a sentence; "03.11." begins an item.
+            rf"(?<![\w.]){day}\.\s?0?{month}\.\s?(?:{year}|{short_year})(?!\d)",
+            rf"(?<![\w./]){day}/0?{month}/{year}",
+            rf"(?:\A|(?<=[\n(|])|(?<=[-*:,|]\s))(?:{two_digits})\.\s?{month:02}\.(?![\w-]|\s?\d)",
+            rf"\b(?:am|vom|zum|bis|seit|den|dem|der)\s+{day}\.\s?0?{month}\.(?!\s?\d)",
+        ),
+    )
+    han = "|".join(map(_han, days))
+    yield (
+        ("月", "월"),
+        (
+            rf"(?<!\d)0?{month}\s*[月월]\s*{day}\s*[日号號일]",
+            rf"(?<![〇零一二三四五六七八九十]){_han(month)}月(?:{han})[日号號]",
+        ),
     )
 
 

@@ -213,7 +213,7 @@ class Searcher:
         foreign = not keyword.plain and may_be_foreign(request.texts)
         if not (foreign and may_be_joined(keyword.should)):
             return query, arms, ()
-        from commonplace.search.compounds import with_compounds
+        from commonplace.search.asking_again import with_compounds
 
         ask = partial(search.ask_again, where=request.where, limit=request.wide)
         return with_compounds(query, arms, request.texts, self._analyser, ask)

@@ -337,7 +337,7 @@ class UnknownWords:
 
     def _compounds_ending_in(self, word: str) -> Parts:
         """The compounds of notes that end in it, the most used."""
-        from commonplace.search.compounds import ending_in
+        from commonplace.search.asking_again import ending_in
 
         tokens = ending_in(_plain(word), self._analyser, self._tokens_beginning)[:_LONGER]
         written = [

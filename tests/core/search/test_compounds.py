@@ -10,7 +10,7 @@ import pytest
 from commonplace import Memory
 from commonplace.errors import DeclinedError, UnavailableError
 from commonplace.model.search import Arm, KeywordQuery, Query
-from commonplace.search.compounds import ending_in, with_compounds
+from commonplace.search.asking_again import ending_in, with_compounds
 from commonplace.text.analyse import make_analyser
 from commonplace.text.stems import turned
 

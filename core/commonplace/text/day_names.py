@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from commonplace.text.dates import TABLES
 from commonplace.text.day_spans import AMBIGUOUS, MONTHS, dates_of, in_words, is_yearly
 from commonplace.text.day_words import ASIAN_WEEKDAYS, WEEKDAYS
+from commonplace.text.tenses import tells_of_past
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -24,6 +25,8 @@ NONE = "(?!)"
 """A pattern that nothing matches."""
 _WEEK = 7
 _HALF_A_YEAR = timedelta(183)
+_SOON, _MAY_BE_OVER = range(1, 4), range(4, _WEEK)
+"""Days ahead to weekdays: to the next ones, and to those of which the last one was nearer."""
 _YEAR = 8
 """Characters behind a date in which its year stands."""
 _BLANKS = "", " ", "\n", "\t", "\xa0", "\u202f"
@@ -56,9 +59,7 @@ class DayNames:
             ):
                 return True
         return day is not None and any(
-            pattern.search(text) is not None
-            for span in self._spans
-            if (pattern := _relative(span, day, coming=span == self._coming)) is not None
+            _is_seen_from(day, text, span, coming=span == self._coming) for span in self._spans
         )
 
 
@@ -203,21 +204,40 @@ def _names_seen_from(day: date, days: tuple[date, date]) -> frozenset[str]:
     return frozenset(found)
 
 
+def _is_seen_from(day: str, text: str, span: tuple[date, date], *, coming: bool) -> bool:
+    """Whether ``text`` of ``day`` (ISO) names ``span`` as it is seen from there."""
+    if (patterns := _relative(span, day, coming=coming)) is None:
+        return False
+    sure, doubtful = patterns
+    return sure.search(text) is not None or (
+        doubtful is not None
+        and any(not tells_of_past(text, *match.span()) for match in doubtful.finditer(text))
+    )
+
+
 @lru_cache(maxsize=256)
-def _relative(span: tuple[date, date], written: str, *, coming: bool) -> re.Pattern[str] | None:
+def _relative(
+    span: tuple[date, date], written: str, *, coming: bool
+) -> tuple[re.Pattern[str], re.Pattern[str] | None] | None:
     """What names ``span`` in a text of the day ``written`` (ISO), if that is within a week of it.
 
-    Of days that are yet to come weekdays do, too.
+    Of days that are yet to come weekdays do, too. The second pattern is of weekdays which were not
+    long before: "on Sunday", written on a Monday, may be the day before.
     """
     (first, last), day = span, date.fromisoformat(written)
     if not -_WEEK <= (day - first).days <= (last - first).days + _WEEK:
         return None
     names = _names_seen_from(day, span)
     ahead = range((first - day).days, (last - day).days + 1) if coming else ()
-    weekdays = frozenset((day.weekday() + days) % _WEEK for days in ahead if 0 < days < _WEEK)
+    near, far = (
+        frozenset((day.weekday() + days) % _WEEK for days in ahead if days in some)
+        for some in (_SOON, _MAY_BE_OVER)
+    )
     if _WEEK in ahead:  # of the weekday that the text was written on
         names |= _next(day.weekday())
-    return _any_of(names, weekdays) if names or weekdays else None
+    if not (names or near or far):
+        return None
+    return _any_of(names, near), _any_of(frozenset(), far) if far else None
 
 
 def says_next(text: str, day: str) -> bool:
@@ -303,7 +323,7 @@ def compiled_unspaced(names: tuple[str, ...]) -> re.Pattern[str]:
 def names_pattern(names: Iterable[str]) -> re.Pattern[str]:
     """Where a text has one of ``names``, patterns as those of times that are seen from today."""
     both = "|".join(filter(None, (_spaced(names), _unspaced(names))))
-    return re.compile(both.replace("?P<time>", "?:"), re.IGNORECASE)
+    return re.compile(both.replace("?P<time>", "?:") or NONE, re.IGNORECASE)
 
 
 def _spaced(names: Iterable[str]) -> str:

@@ -148,3 +148,50 @@ def test_dates_that_are_understood_in_a_query_are_found_in_texts(
     outside = (first + timedelta(length + 1)).isoformat()
     assert not named(outside, None)
     assert inside.isoformat() in spelled_out((days,)).split()
+
+
+SUNDAY = ("2026-12-06", "2026-12-06")
+MONDAY_BEFORE = "2026-11-30"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "On Sunday we lost the blue glove at the lake.",
+        "Standup at ten. On Sunday the pond was frozen; slept badly.",
+        "Am Sonntag war Opa da.",
+        "Am Sonntag hat Opa Kuchen gebracht.",
+        "Le dimanche était calme.",
+        "El domingo trabajamos en el huerto.",
+        "Domenica siamo andati al lago.",
+        "В воскресенье мы были у озера.",
+        "周日我们去了湖边。明天开会",
+        "日曜日は家で映画を見た。",
+        "일요일에 호수에 갔다.",
+    ],
+)
+def test_what_was_on_a_weekday_just_gone_by_is_none_of_the_coming_one(text: str) -> None:
+    assert not DayNames((SUNDAY,), coming=True)(text, MONDAY_BEFORE)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "On Sunday Tom has a recital.",
+        "Sunday: market",
+        "Am Sonntag kommt Oma. Gestern war es kalt.",
+        "Booked the hall for Sunday.",
+        "Moved the walk to the Sunday after",
+        "Wir haben das Treffen auf Sonntag verlegt.",
+        "日曜日に映画の予定。昨日は寒かった。",
+        "On Sunday we lost the glove. Sunday: market",
+    ],
+)
+def test_what_a_monday_says_of_the_coming_sunday_names_it(text: str) -> None:
+    assert DayNames((SUNDAY,), coming=True)(text, MONDAY_BEFORE)
+
+
+def test_a_verb_of_the_past_tells_nothing_of_a_weekday_longer_gone_by() -> None:
+    named = DayNames((SUNDAY,), coming=True)
+    assert named("We met to plan Sunday", "2026-12-03")
+    assert not named("We met on Sunday", "2026-12-02")

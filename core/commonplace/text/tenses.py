@@ -1,0 +1,82 @@
+"""Which words of a text speak of what was, and which of what will be.
+
+Of questions, and of notes that name a weekday. Imported only for a query that may name a time.
+"""
+
+from __future__ import annotations
+
+import re
+
+# Words of questions for what was. "Scheduled" and its like ask for what will be, and "was" is a
+# German word, too.
+PAST = re.compile(
+    r"\b(?:did|was(?!\s+(?:ist|sind|habe|hat|steht|kommt|mach|muss|müssen|wird|gibt|passiert|läuft))"
+    r"|were|had|went|came|got|made|said|ran|saw|done|been|(?!schedul|plann|expect|need)\w{3,}ed"
+    r"|war|waren|hatten?|wurden?|gab|ging|kam|(?!geplant)ge\w{2,}(?:t|en)"
+    r"|(?:habe?n?|has?t|ist|sind)\b.*\b(?!geplant|vorgesehen|angesetzt)(?:\w{3,}iert|(?:\w*ge|be|ver|ent|er|zer)\w{3,}(?:t|en))"
+    r"|était|étaient|avons|avez|s['’]est|fue|fueron|hice|hizo|pasó|era|\w{2,}imos|fizemos|tivemos"
+    r"|fomos|\w{2,}ó"
+    r"|(?:(?:on|il|elle|qui)\s+a|ai|ont|a-t-(?:on|il|elle)|ai-je)\s+(?:fait|dit|vu|eu|mis|pris|\w{3,}é)"
+    r"|(?:ho|ha|hanno|abbiamo|è|sono)\s+\w{2,}[ts][oaie]|fiz|fez|foi|foram|\w{2,}ou|\w{3,}[ei]u"
+    r"|был[аио]?|(?:с?дела|случи|произо|сказа|обсу|реши|звони|при|писа|виде|получи|купи|отправи)"
+    r"\w{0,5}л(?:[аио]|ся|ась|ись|ось)?)\b"
+    r"|[了過过]|した|った|でした|[했었았였갔왔]",
+    re.IGNORECASE,
+)
+# Verbs of notes for what was, of which questions may have some for what will be ("is rent paid").
+_NARRATED = re.compile(
+    r"\b(?:ate|began|bought|broke|brought|built|caught|chose|drove|dug|fell|felt|flew|forgot|found"
+    r"|gave|grew|heard|held|knew|left|lost|met|paid|rode|sang|sat|sent|slept|spent|spoke|stood|swam"
+    r"|taught|thought|threw|told|took|woke|won|wore|wrote|blieb|fand|fuhr|las|rief|sah|schlief"
+    r"|schrieb|spielten?|machten?|kauften?|trafen|(?:siamo|sommes)\s+\w{2,}[tiés]+"
+    r"|\w{3,}(?:aient|amos|aron|ieron|ava(?:no|mo)?))\b"
+    r"|た(?=[、,\s]|\Z)",
+    re.IGNORECASE,
+)
+# Words of questions for what will be.
+PLANNED = re.compile(
+    r"\b(?:will|['’]ll|going\s+to|planned|plans|scheduled|due|upcoming|coming|comes"
+    r"|geplant|fällig|wird|werden|kommt|kommen|prévue?s?|va|vont|allons|previst[oa]s?|viene|vamos"
+    r"|vai|vão|marcad[oa]s?|будет|будем|запланировано|предстоит|планы)\b"
+    r"|安排|计划|計劃|打算|(?<![重主需摘])要(?![求点點])|予定|예정|계획|일정",
+    re.IGNORECASE,
+)
+# Those of the present tense ask for it where nothing but a time is asked for: "what do we have on
+# Monday". Without one of all these "in two days" is how long something takes.
+PRESENT = re.compile(
+    r"\b(?:happens?|happening|anything|what['’]?s|what\s+is|(?:do|have|am|are)\s+(?:i|we|you)"
+    r"|passiert|steht|stehen|was\s+(?:ist|habe)|machen?\s+(?:ich|wir)|habe?n?\s+(?:ich|wir)|hay|tengo"
+    r"|tenemos|hacemos|pasa|qu['’]est-ce|(?:fait|faisons|a)-(?:t-)?(?:on|nous)|on\s+(?:fait|a)"
+    r"|abbiamo|facciamo|c['’]è|temos|fazemos|há|делаем|(?:что|есть)\s+(?:у|ли)\s+(?:нас|меня))\b"
+    r"|有什[么麼]|有啥|[做干]什[么麼]|干[嘛啥]|ます|[すあ]る|하지|할까|있[어나니]",
+    re.IGNORECASE,
+)
+_OF_NOTES = re.compile(
+    r"\b(?:log|notes?|journal|diary|minutes|entr(?:y|ies)|\w*notiz\w*|tagebuch)\b", re.IGNORECASE
+)
+
+
+def is_foreseen(text: str, *, alone: bool) -> bool:
+    """Whether ``text`` asks for what will be; ``alone``: it asks for nothing but a time."""
+    if PAST.search(text) or _OF_NOTES.search(text):
+        return False
+    return bool(PLANNED.search(text) or (alone and PRESENT.search(text)))
+
+
+_END_OF_SENTENCE = r"[.!?](?=\s|\Z)|[。！？;；\n]"
+_ENDS = re.compile(_END_OF_SENTENCE)
+# "Moved the review to Friday": what stands before a day that is ahead, whatever the verb.
+_TOWARDS = re.compile(
+    r"\b(?:for|to|until|till|by|next|für|bis|auf|zum|nächste[nrms]?|kommende[nrms]?|pour|d['’]ici"
+    r"|jusqu['’](?:à|au)|para|hasta|próximo|per|entro|fino\s+a|até|на|до|к)\s+(?:the\s+|el\s+|o\s+)?\Z",
+    re.IGNORECASE,
+)
+
+
+def tells_of_past(text: str, start: int, end: int) -> bool:
+    """Whether the sentence of ``text`` with the day at ``start`` to ``end`` tells what was then."""
+    first = max((stop.end() for stop in _ENDS.finditer(text, 0, start)), default=0)
+    stop = _ENDS.search(text, end)
+    before, sentence = text[first:start], text[first : stop.start() if stop else len(text)]
+    was = PAST.search(sentence) or _NARRATED.search(sentence)
+    return bool(was) and not (PLANNED.search(sentence) or _TOWARDS.search(before))

@@ -1,7 +1,11 @@
-"""The chunks nearest to the embedding of a query; counts of words that a chat may see."""
+"""The chunks nearest to the embedding of a query, and those that say when something is next.
+
+And counts of words that a chat may see.
+"""
 
 from __future__ import annotations
 
+from datetime import date, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -10,10 +14,13 @@ from commonplace.index.rescoring import with_finite_scores
 from commonplace.model.search import Arm, Fallback, KeywordQuery, Where
 from commonplace.model.tools import is_direct, is_private
 from commonplace.protocols.contexts import USUAL_ARMS
+from commonplace.text.analyse import make_analyser
+from commonplace.text.day_names import is_seen_from
+from commonplace.text.tenses import dates_ahead
 
 if TYPE_CHECKING:
     from commonplace.embedding.service import EmbeddingService
-    from commonplace.model.search import KeywordMatches, Query, StoredChunk
+    from commonplace.model.search import Found, KeywordMatches, Query, StoredChunk
     from commonplace.protocols.contexts import Arms
     from commonplace.protocols.parts import Store, VectorStore
     from commonplace.resilience.deadline import Deadline
@@ -95,6 +102,66 @@ def vector_arm(
 def _empty(reason: str, fallback: Fallback | None) -> Arm:
     note = f"searched by keywords alone: {reason}"
     return Arm("vector", "cosine", (), fallback=fallback, note=note)
+
+
+_RAISED, _GONE_BY, _LEAST_SHARE = 0.6, 0.8, 0.5
+"""What the evidence lacks to 1 is made so much less where a chunk says when something is next, and
+a log of a day gone by keeps so much of its own; which share of the query's words a line has that
+says so."""
+_RECENT = 7  # days in which a log's "on Friday" is ahead
+
+
+def with_next(arm: Arm, query: KeywordQuery) -> Arm:
+    """The ``arm`` of keywords, for a query that asks when something is next without naming a time.
+
+    Chunks of which a line has half of its words and names a day that is ahead are raised, and where
+    there are any, logs of days gone by lowered. Other arms are left as they are.
+    """
+    topic = frozenset(query.should) - query.beside
+    if arm.name != "keyword" or query.plain or not topic:
+        return arm
+    wanted, today = topic | query.instead, date.fromisoformat(query.foreseen)
+    names_next = partial(_names_next, wanted=wanted, least=_LEAST_SHARE * len(topic), today=today)
+    ahead = {item.chunk.id for item in arm.found if names_next(item)}
+    if not ahead:
+        return arm
+
+    def weighed(item: Found) -> Found:
+        evidence, coverage = item.evidence or 0.0, item.coverage or 0.0
+        if item.chunk.id in ahead:
+            evidence, coverage = (of + _RAISED * (1 - of) for of in (evidence, coverage))
+            note = f"{item.note}; says when: what is next is asked for"
+        elif (item.chunk.day or query.foreseen) < query.foreseen:
+            evidence, coverage = _GONE_BY * evidence, _GONE_BY * coverage
+            note = f"{item.note}; evidence x {_GONE_BY}: what is next is asked for"
+        else:
+            return item
+        return item._replace(evidence=evidence, coverage=coverage, note=note)
+
+    return arm._replace(found=tuple(map(weighed, arm.found)))
+
+
+def _names_next(item: Found, wanted: frozenset[str], least: float, today: date) -> bool:
+    """Whether a line of ``item`` has so many of the ``wanted`` tokens and names a day ahead."""
+    chunk, words = item.chunk, frozenset(item.chunk.body.split())
+    if len(wanted & words) < least:
+        return False
+    if chunk.day and chunk.day > today.isoformat():
+        return True
+    lines = [line for line in chunk.text.split("\n") if _is_ahead(line, chunk.day, today)]
+    found = (make_analyser().matches(line, wanted) for line in lines)
+    return any(
+        len(frozenset().union(*[tokens for _, _, tokens in matches])) >= least for matches in found
+    )
+
+
+def _is_ahead(line: str, day: str | None, today: date) -> bool:
+    if any(map(str.isdigit, line)) and any(dates_ahead(line, day, today)):
+        return True
+    if day is None or date.fromisoformat(day) < today - timedelta(_RECENT):
+        return False
+    week = today, today + timedelta(_RECENT - 1)
+    return is_seen_from(day, line, week, coming=True)
 
 
 def _passes(chunk: StoredChunk, query: KeywordQuery, analyser: Analyser) -> bool:

@@ -87,7 +87,8 @@ class KeywordQuery(NamedTuple):
     instead: frozenset[str] = frozenset()
     """Tokens of ``beside`` for other words, as good as these: parts, synonyms, compounds."""
     foreseen: str = ""
-    """Where what will be is asked for, the day (ISO) from which on that is: today."""
+    """Where what will be is asked for, the day (ISO) from which on that is: today. Without ``days``
+    it is asked when something is next."""
 
     @property
     def terms(self) -> tuple[str, ...]:

@@ -15,19 +15,19 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from commonplace.text.dates import ANY_DAY_OF_MONTH, IN_SOME_DAYS, LAST_WEEKDAY
-from commonplace.text.day_spans import is_yearly
+from commonplace.text.day_spans import Time, is_yearly
 from commonplace.text.days import days_of_times, times_of, without
 from commonplace.text.languages import composed
 from commonplace.text.query import ParsedQuery
 from commonplace.text.questions import STOP_WORDS
-from commonplace.text.tenses import PAST, PLANNED, PRESENT, is_foreseen
+from commonplace.text.tenses import PAST_VERBS, PLANNED, PRESENT, is_foreseen, next_asked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from commonplace.model.search import KeywordQuery
     from commonplace.text.analyse import Analyser
-    from commonplace.text.day_spans import Days, Time
+    from commonplace.text.day_spans import Days
 
 _WEEK, _LONGEST_MONTH = 7, 31  # days
 _WORD = r"[^\W_]+"
@@ -80,7 +80,7 @@ def read_times(
     times_by_text = [_times_in(text, today) for text in texts]
     days = days_of_times(time for times in times_by_text for time in times)
     if not days:
-        return analyser.query(parsed), (*texts, *parsed.phrases)
+        return _of_next(analyser.query(parsed), texts, analyser, today), (*texts, *parsed.phrases)
     texts_and_times = list(zip(texts, times_by_text, strict=True))
     rest = tuple(without(text, times) for text, times in texts_and_times)
     alone = not parsed.phrases and not any(map(_asks_for_more, rest))
@@ -116,6 +116,19 @@ def read_times(
     return keyword._replace(instead=instead, foreseen=foreseen), (*rest, *parsed.phrases)
 
 
+def _of_next(
+    keyword: KeywordQuery, texts: Sequence[str], analyser: Analyser, today: Callable[[], date]
+) -> KeywordQuery:
+    """``keyword`` of a query without a time; of "when is the next …" as one for what will be."""
+    for text in texts:
+        if asked := next_asked(text):
+            start, end = asked
+            said = Time(start, end, ("", ""), True)
+            beside = keyword.beside | _tokens(text, (said,), analyser)[0]
+            return keyword._replace(beside=beside, foreseen=today().isoformat())
+    return keyword
+
+
 def _tokens(text: str, times: Sequence[Time], analyser: Analyser) -> tuple[set[str], set[str]]:
     """The tokens of ``text`` that stand in ``times``, and the others."""
     in_times, others = set[str](), set[str]()
@@ -135,7 +148,7 @@ def _times_in(text: str, today: Callable[[], date]) -> list[Time]:
         return times
     from commonplace.text.open_spans import may_have_some, open_spans
 
-    past = PAST.search(text) is not None
+    past = PAST_VERBS.search(text) is not None
     planned = not past and PLANNED.search(text) is not None
     coming = planned or (not past and PRESENT.search(text) is not None)
     if may_have_some(text):

@@ -59,7 +59,7 @@ class DayNames:
             ):
                 return True
         return day is not None and any(
-            _is_seen_from(day, text, span, coming=span == self._coming) for span in self._spans
+            is_seen_from(day, text, span, coming=span == self._coming) for span in self._spans
         )
 
 
@@ -204,7 +204,7 @@ def _names_seen_from(day: date, days: tuple[date, date]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _is_seen_from(day: str, text: str, span: tuple[date, date], *, coming: bool) -> bool:
+def is_seen_from(day: str, text: str, span: tuple[date, date], *, coming: bool) -> bool:
     """Whether ``text`` of ``day`` (ISO) names ``span`` as it is seen from there."""
     if (patterns := _relative(span, day, coming=coming)) is None:
         return False

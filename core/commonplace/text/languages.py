@@ -350,6 +350,15 @@ _inizio_ _metà_ _в_ _prior_ _than_ _starting_ _dès_ _partir_ _partire_ _пе�
 """
 _BEFORE_A_DATE = [word.replace("_", " ") for word in _BEFORE_A_DATE_LISTED.split()]
 _TIMES = [*_MONTHS_LISTED.split(), *SEEN]
+_NEXT_LISTED = """
+next nächst kommende prochain proxim следующ ближайш 下次 下一 下个 下個 次の 次回 今度 다음 ครั้ง
+"""
+_WHEN_LISTED = """
+when _what_time _what_day _which_day wann _uhr quand quel cuando cuándo hora _día dia_ che_ora
+giorno когда _день сколько 时候 時候 何时 何時 几点 幾點 几号 幾號 哪天 いつ 何日 언제 몇 며칠 เมื่อ
+วันไหน โมง
+"""
+_NEXT, _WHEN = _NEXT_LISTED.split(), [word.replace("_", " ") for word in _WHEN_LISTED.split()]
 
 
 def composed(text: str) -> str:
@@ -379,4 +388,11 @@ def may_name_days(text: str) -> bool:
         before = _BEFORE_A_DATE if year or dots else (" on the ", " am ")
         parted = any(map(plain.__contains__, before))
     parted |= any(word[-1] == "." and word.replace(".", "").isdecimal() for word in lowered.split())
-    return parted or any(map(lowered.__contains__, _TIMES))
+    return parted or any(map(lowered.__contains__, _TIMES)) or _may_ask_for_next(lowered)
+
+
+def _may_ask_for_next(lowered: str) -> bool:
+    """Whether a query may ask when something is next: see ``asks_for_next`` in ``tenses.py``."""
+    return any(map(lowered.__contains__, _NEXT)) and (
+        lowered.startswith(" next ") or any(map(lowered.__contains__, _WHEN))
+    )

@@ -1,15 +1,22 @@
-"""Which words of a text speak of what was, and which of what will be.
+"""Which words of a text are of what was, and which of what will be.
 
-Of questions, and of notes that name a weekday. Imported only for a query that may name a time.
+Of questions, and of notes that name a day. Imported only for a query that may name a time.
 """
 
 from __future__ import annotations
 
 import re
+from datetime import date, timedelta
+from typing import TYPE_CHECKING
+
+from commonplace.text.day_spans import MONTHS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 # Words of questions for what was. "Scheduled" and its like ask for what will be, and "was" is a
 # German word, too.
-PAST = re.compile(
+PAST_VERBS = re.compile(
     r"\b(?:did|was(?!\s+(?:ist|sind|habe|hat|steht|kommt|mach|muss|müssen|wird|gibt|passiert|läuft))"
     r"|were|had|went|came|got|made|said|ran|saw|done|been|(?!schedul|plann|expect|need)\w{3,}ed"
     r"|war|waren|hatten?|wurden?|gab|ging|kam|(?!geplant)ge\w{2,}(?:t|en)"
@@ -27,7 +34,7 @@ PAST = re.compile(
 _NARRATED = re.compile(
     r"\b(?:ate|began|bought|broke|brought|built|caught|chose|drove|dug|fell|felt|flew|forgot|found"
     r"|gave|grew|heard|held|knew|left|lost|met|paid|rode|sang|sat|sent|slept|spent|spoke|stood|swam"
-    r"|taught|thought|threw|told|took|woke|won|wore|wrote|blieb|fand|fuhr|las|rief|sah|schlief"
+    r"|taught|thought|threw|t(?:old|ook)|woke|won|wore|wrote|blieb|fand|fuhr|las|rief|sah|schlief"
     r"|schrieb|spielten?|machten?|kauften?|trafen|(?:siamo|sommes)\s+\w{2,}[tiés]+"
     r"|\w{3,}(?:aient|amos|aron|ieron|ava(?:no|mo)?))\b"
     r"|た(?=[、,\s]|\Z)",
@@ -58,9 +65,38 @@ _OF_NOTES = re.compile(
 
 def is_foreseen(text: str, *, alone: bool) -> bool:
     """Whether ``text`` asks for what will be; ``alone``: it asks for nothing but a time."""
-    if PAST.search(text) or _OF_NOTES.search(text):
+    if PAST_VERBS.search(text) or _OF_NOTES.search(text):
         return False
     return bool(PLANNED.search(text) or (alone and PRESENT.search(text)))
+
+
+# Of "when is the next …" the words for that, and those for when.
+_NEXT = re.compile(
+    r"\b(?:next(?![.-]\w)|nächste[nrms]?|kommende[nrms]?|prochaine?s?|pr[óo]xim[oa]s?|prossim[oaie]"
+    r"|следующ\w{2,3}|ближайш\w{2,3})\b"
+    r"|下一?[次回]|下一?[个個場场]|次の|次回の?|今度の|다음|(?:ครั้ง)?(?:ต่อไป|ถัดไป)|ครั้งหน้า",
+    re.IGNORECASE,
+)
+_WHEN = re.compile(
+    r"\A\W*(?:next|when)\s|\b(?:when(?:['’]s|\s+(?:is|are|do|does|will))|(?:what|which)\s+(?:time|day|date)|wann|(?:um\s+)?wie\s?viel\s+uhr"
+    r"|an\s+welchem\s+tag|quand|(?:à\s+)?quelle\s+heure|quel\s+jour|cu[áa]ndo|(?:a\s+)?qué\s+(?:hora|día)"
+    r"|quando|(?:a\s+)?che\s+(?:ora|giorno)|(?:a\s+)?que\s+(?:horas?|dia)|когда|во\s+сколько|какой\s+день)\b"
+    r"|(?:什[么麼]|啥)?[时時][候间間]|何[时時日]|[几幾][点點号號]|哪[一]?天|いつ|언제|몇\s?시|며칠|เมื่อไห?ร่?|วันไหน|กี่โมง",
+    re.IGNORECASE,
+)
+
+
+def next_asked(text: str) -> tuple[int, int] | None:
+    """Where ``text`` has the word "next" if it asks when that is; ``None``: it does not."""
+    word = _NEXT.search(text)
+    if (
+        word is None
+        or _WHEN.search(text) is None
+        or PAST_VERBS.search(text)
+        or _OF_NOTES.search(text)
+    ):
+        return None
+    return word.span()
 
 
 _END_OF_SENTENCE = r"[.!?](?=\s|\Z)|[。！？;；\n]"
@@ -78,5 +114,45 @@ def tells_of_past(text: str, start: int, end: int) -> bool:
     first = max((stop.end() for stop in _ENDS.finditer(text, 0, start)), default=0)
     stop = _ENDS.search(text, end)
     before, sentence = text[first:start], text[first : stop.start() if stop else len(text)]
-    was = PAST.search(sentence) or _NARRATED.search(sentence)
+    was = PAST_VERBS.search(sentence) or _NARRATED.search(sentence)
     return bool(was) and not (PLANNED.search(sentence) or _TOWARDS.search(before))
+
+
+_NUMBERS = {name: number for number, names in MONTHS.items() for name in names}
+_WORD = r"(?P<name>[^\W\d_]{3,10})\b\.?"
+_DAY, _YEAR = r"(?P<day>\d\d?)(?!\d)", r"(?P<year>20\d\d)(?!\d)"
+# To read all forms of times takes a hundred times as long.
+_DATES = [
+    re.compile(form, re.IGNORECASE)
+    for form in (
+        rf"(?<!\d){_YEAR}[-/](?P<month>\d\d)[-/]{_DAY}",
+        rf"(?<![\w.:/]){_DAY}(?:st|nd|rd|th|er|\.|º)?(?:\s+(?:of|de))?\s+{_WORD}(?:,?\s+(?:de\s+)?{_YEAR})?",
+        rf"\b{_WORD}\s+{_DAY}(?![:.]\d)(?:st|nd|rd|th)?(?:,?\s+{_YEAR})?",
+        rf"(?<![\w.]){_DAY}\.\s?(?P<month>\d\d?)\.(?:\s?{_YEAR})?(?![\w-])",
+        rf"(?:{_YEAR}\s*[年년]\s*)?(?P<month>\d\d?)\s*[月월]\s*{_DAY}\s*[日号號일]",
+    )
+]
+_HALF_A_YEAR = timedelta(183)
+
+
+def dates_ahead(text: str, day: str | None, today: date) -> Iterator[date]:
+    """The days from ``today`` on that ``text``, of ``day`` (ISO) where it has one, has dates of.
+
+    A date without a year is that nearest to the day of its text, or to today.
+    """
+    seen_from = date.fromisoformat(day) if day else today
+    for form in _DATES:
+        for match in form.finditer(text):
+            groups = match.groupdict()
+            month = int(groups.get("month") or _NUMBERS.get(groups.get("name", "").lower(), 0))
+            years = (
+                [int(groups["year"])] if groups["year"] else range(today.year - 1, today.year + 2)
+            )
+            for year in years:
+                try:
+                    named = date(year, month, int(groups["day"]))
+                except ValueError:  # a number or a word of something else
+                    continue
+                is_near = bool(groups["year"]) or abs(named - seen_from) <= _HALF_A_YEAR
+                if named >= today and is_near:
+                    yield named

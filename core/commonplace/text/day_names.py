@@ -12,7 +12,16 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from commonplace.text.dates import TABLES
-from commonplace.text.day_spans import AMBIGUOUS, MONTHS, dates_of, in_words, is_yearly
+from commonplace.text.day_spans import (
+    AMBIGUOUS,
+    BUDDHIST,
+    MONTHS,
+    THAI_MONTHS,
+    THAI_SHORT,
+    dates_of,
+    in_words,
+    is_yearly,
+)
 from commonplace.text.day_words import ASIAN_WEEKDAYS, WEEKDAYS
 from commonplace.text.tenses import tells_of_past
 
@@ -29,6 +38,8 @@ _SOON, _MAY_BE_OVER = range(1, 4), range(4, _WEEK)
 """Days ahead to weekdays: to the next ones, and to those of which the last one was nearer."""
 _YEAR = 8
 """Characters behind a date in which its year stands."""
+_MONTHS, _TWO_DIGITS = 12, 10
+_THAI_DIGITS = str.maketrans("0123456789", "๐๑๒๓๔๕๖๗๘๙")
 _BLANKS = "", " ", "\n", "\t", "\xa0", "\u202f"
 """What stands between the numbers of "3. 11."; the last two keep them in one line."""
 _MONTH = 31
@@ -79,7 +90,10 @@ def _is_near(first: date | None, day: str | None) -> bool:
 
 def _has_year(match: re.Match[str], first: date | None) -> bool:
     """Whether a year stands in a date or behind it: patterns match none of another year."""
-    return first is None or str(first.year) in match.string[match.start() : match.end() + _YEAR]
+    date_and_year = match.string[match.start() : match.end() + _YEAR]
+    return first is None or any(
+        str(year) in date_and_year for year in (first.year, first.year + BUDDHIST)
+    )
 
 
 def spelled_out(days: Sequence[Days]) -> str:
@@ -130,6 +144,9 @@ def _spelled(days: Days) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
         name, number = f"(?:{'|'.join(names)})", f"(?:{'|'.join(map(str, numbers))})"
         padded, of = f"0?{number}", r"(?:\s+(?:of|de|del))?"
         yield from _by_number(year, month, numbers)
+        yield _in_thai(year, month, numbers)
+        if late := [number for number in numbers if number > _MONTHS]:
+            yield _by_slash(year, month, late, few=length <= _WEEK)
         if length > _WEEK:
             sure = [name for name in names if name not in AMBIGUOUS]
             yield (
@@ -181,6 +198,43 @@ def _by_number(
             rf"(?<![〇零一二三四五六七八九十]){_han(month)}月(?:{han})[日号號]",
         ),
     )
+
+
+def _in_thai(year: str, month: int, days: Sequence[int]) -> tuple[Sequence[str], Sequence[str]]:
+    """The same in Thai, whose years are often of the Buddhist era: 10 ธันวาคม 2569, 5 ธ.ค. 69."""
+    in_full, short = THAI_MONTHS[month - 1], THAI_SHORT[month - 1]
+    numbers = "|".join([f"0?{day}|{str(day).translate(_THAI_DIGITS)}" for day in days])
+    era, years = r"\s*(?:พ\.?ศ\.?|ค\.?ศ\.?|ปี)?\s*", r"\d{2,4}"
+    if year.isdigit():
+        own = [year, f"{int(year) + BUDDHIST}", f"{int(year) + BUDDHIST - 2500}"]
+        years = "|".join([*own, *(one.translate(_THAI_DIGITS) for one in own[1:])])
+    month_name = rf"(?:{in_full}|{re.escape(short)}\.?)"
+    no_other = rf"(?!{era}(?!(?:{years})(?!\d))(?:19|20|25|๒๕)\d\d)"
+    return (in_full, short), (
+        rf"(?<![\d.,/-])(?:{numbers})\s*{month_name}{no_other}(?:{era}(?:{years})(?!\d))?",
+    )
+
+
+def _by_slash(
+    year: str, month: int, days: Sequence[int], *, few: bool
+) -> tuple[Sequence[str], Sequence[str]]:
+    """The same as 12/18 or 18/12, of ``days`` that can be no months; ``few``: of a week or less.
+
+    3/18 may be "done: 3 of 18": a month of one digit needs a word before that says when.
+    """
+    number = "|".join(map(str, days))
+    end = rf"(?:/{year})?(?![\w/-]|\.\d|\s*(?:of|von|de|di)\b|\s*[%\"″])"
+    before = r"(?<![\w./-])"
+    when = r"(?:on|due|by|until|till|before|after|since|from|starts?|begins?|ends?|am|bis|ab|le)\s+"
+    us = rf"{before}{month}/(?:{number}){end}"
+    if month < _TWO_DIGITS:
+        us = rf"(?:{before}0|{when}|{before}0?(?=\d/\d\d/{year})){month}/(?:{number}){end}"
+    day_first = rf"{before}(?!24/7(?!\d))(?:{number})/0?{month}{end}"
+    hints = [f"{month}/", f"/{month}", f"/0{month}"]
+    if few:
+        hints = [f"{month}/{day}" for day in days]
+        hints += [f"{day}/{zero}{month}" for day in days for zero in ("", "0")]
+    return hints, (us, day_first)
 
 
 def _han(number: int) -> str:

@@ -1,4 +1,4 @@
-"""What "when is the next …" finds: notes that name a day ahead come before logs of past ones."""
+"""What "when is the next …" and "what do I usually do on Monday" find: not the logs of the past."""
 
 from __future__ import annotations
 
@@ -21,12 +21,15 @@ NOTES = {
     "memory/2026-10-05.md": "Dentist appointment for Greta. The dentist appointment took an hour.",
     "memory/2026-11-16.md": "Elternabend: Wahl der Sprecher. Elternabend dauerte zwei Stunden.",
     "memory/2026-11-17.md": "董事会会议讨论了预算。",
-    "memory/2026-11-30.md": "Choir was loud. Choir again on Saturday.",
+    "memory/2026-11-30.md": "Monday. Choir was loud. Choir again on Saturday.",
     "memory/2026-11-23.md": "Choir rehearsal: we sang the Bach. Choir choir choir.",
     "memory/2026-11-24.md": "Release 3.2 went out; release party was short.",
     "memory/calendar.md": "- Dentist, Dr. Hahn: 14 January, 8:15\n- Rent: 5 December",
     "memory/haus.md": "Elternabend: 21. Januar 2027, Aula.",
     "memory/会议.md": "董事会会议: 12月9日上午十点。",
+    "memory/week.md": "Every Monday I run.\n\nFreitags bestellen wir Pizza.\n\n每周六去菜市场。",
+    "memory/2026-11-27.md": "Freitag. Mit Wei gegessen.",
+    "memory/2026-11-28.md": "周六在家看书。",
     "memory/plans.md": "The release after this one has dark mode.",
 }
 
@@ -106,3 +109,25 @@ def test_it_is_off_with_the_plain_profile(opened: Callable[..., Memory]) -> None
     hits = memory.search("when is the next dentist appointment?").hits
     assert hits[0].path == "memory/2026-10-05.md"
     assert not any("is asked for" in hit.explain.arms[0].note for hit in hits)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(
+    "query",
+    [
+        "what do I usually do on Monday?",
+        "what do I do on Mondays",
+        "was machen wir freitags",
+        "was essen wir normalerweise am Freitag",
+        "周六通常做什么",
+    ],
+)
+def test_a_habit_is_of_no_day(opened: Callable[..., Memory], backend: str, query: str) -> None:
+    first = opened(backend).search(query).hits[0]
+    assert first.path == "memory/week.md"
+    assert first.explain.arms[0].note.endswith("what is again and again is asked for")
+
+
+@pytest.mark.parametrize("query", ["what did I do on Monday", "what did every choir do on Monday"])
+def test_what_was_on_a_day_is_as_before(opened: Callable[..., Memory], query: str) -> None:
+    assert opened().search(query).hits[0].path == "memory/2026-11-30.md"

@@ -89,6 +89,8 @@ class KeywordQuery(NamedTuple):
     foreseen: str = ""
     """Where what will be is asked for, the day (ISO) from which on that is: today. Without ``days``
     it is asked when something is next."""
+    again: bool = False
+    """It is asked what is on a weekday again and again."""
 
     @property
     def terms(self) -> tuple[str, ...]:

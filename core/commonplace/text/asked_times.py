@@ -20,7 +20,16 @@ from commonplace.text.days import days_of_times, times_of, without
 from commonplace.text.languages import composed
 from commonplace.text.query import ParsedQuery
 from commonplace.text.questions import STOP_WORDS
-from commonplace.text.tenses import PAST_VERBS, PLANNED, PRESENT, is_foreseen, next_asked
+from commonplace.text.tenses import (
+    PAST_VERBS,
+    PLANNED,
+    PRESENT,
+    asks_for_habit,
+    habits_in,
+    is_foreseen,
+    is_habit_of_a_weekday,
+    next_asked,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -119,13 +128,19 @@ def read_times(
 def _of_next(
     keyword: KeywordQuery, texts: Sequence[str], analyser: Analyser, today: Callable[[], date]
 ) -> KeywordQuery:
-    """``keyword`` of a query without a time; of "when is the next …" as one for what will be."""
+    """``keyword`` of a query without a time; of "when is the next …" as one for what will be.
+
+    And of "what do I do on Mondays" as one for what is again and again.
+    """
     for text in texts:
-        if asked := next_asked(text):
-            start, end = asked
-            said = Time(start, end, ("", ""), True)
-            beside = keyword.beside | _tokens(text, (said,), analyser)[0]
-            return keyword._replace(beside=beside, foreseen=today().isoformat())
+        again = asks_for_habit(text) and is_habit_of_a_weekday(text)
+        asked = None if again else next_asked(text)
+        if again or asked:
+            spans = [asked] if asked else habits_in(text)
+            said = [Time(start, end, ("", ""), True) for start, end in spans]
+            beside = keyword.beside | _tokens(text, said, analyser)[0]
+            foreseen = today().isoformat() if asked else ""
+            return keyword._replace(beside=beside, foreseen=foreseen, again=again)
     return keyword
 
 
@@ -144,6 +159,8 @@ def _times_in(text: str, today: Callable[[], date]) -> list[Time]:
     Those beside "since" and its like are spans, and for "on Monday" the next one is there, too.
     """
     times = times_of(text, today, asked=True)
+    if times and asks_for_habit(text):  # "what do I usually do on Monday" is of no Monday
+        times = [time for time in times if not _is_weekday(time, text)]
     if not times:
         return times
     from commonplace.text.open_spans import may_have_some, open_spans
@@ -155,6 +172,11 @@ def _times_in(text: str, today: Callable[[], date]) -> list[Time]:
         times = open_spans(times, text, today(), past=past, coming=coming)
     times = _with_days_to_come(times, text, today(), past=past, coming=coming, planned=planned)
     return [_with_particle(time, text) for time in times]
+
+
+def _is_weekday(time: Time, text: str) -> bool:
+    words = "-".join(text[time.start : time.end].lower().split())
+    return time.words is None and re.fullmatch(LAST_WEEKDAY, words) is not None
 
 
 def _said(time: Time, text: str, *, alone: bool = False) -> str:

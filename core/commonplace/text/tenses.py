@@ -10,6 +10,7 @@ from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
 from commonplace.text.day_spans import MONTHS
+from commonplace.text.day_words import WEEKDAYS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -99,6 +100,53 @@ def next_asked(text: str) -> tuple[int, int] | None:
     return word.span()
 
 
+# Of questions for what is on such a day again and again.
+_HABIT = re.compile(
+    r"\b(?:usual(?:ly)?|always|normally|typical(?:ly)?|generally|regularly|every|each"
+    r"|immer|normalerweise|üblicherweise|gewöhnlich|meistens|jede[nrs]?|toujours|habituellement"
+    r"|d['’]habitude|chaque|normalmente|siempre|habitualmente|cada|sempre|di\s+solito|ogni"
+    r"|geralmente|costumo|toda|обычно|всегда|кажд\w{2,3})\b"
+    r"|通常|平[时時]|一般|[总總]是|[每毎]|いつも|普段|ふだん|大抵|たいてい|보통|항상|늘|매주|평소",
+    re.IGNORECASE,
+)
+
+
+_EACH_WEEKDAY = re.compile(
+    r"\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days|\w+tags|mittwochs"
+    r"|(?:lun|mar|mercre|jeu|vendre|same)dis|dimanches|los\s+(?:lunes|martes|miércoles|jueves|viernes)"
+    r"|(?:sábado|domingo)s|по\s+\w+[ая]м)\b",
+    re.IGNORECASE,
+)
+
+
+def is_habit(text: str) -> bool:
+    """Whether ``text`` is of what is again and again: "usually on Monday", "on Mondays"."""
+    return bool(_HABIT.search(text) or _EACH_WEEKDAY.search(text))
+
+
+# The German "was" is "what".
+_ASKED_IN_GERMAN = re.compile(r"\A\W*was\b(?=.*\b(?:wir|ich|man|am|jede[nrs]?)\b)", re.IGNORECASE)
+
+
+def asks_for_habit(text: str) -> bool:
+    """Whether ``text`` asks for what is again and again, and not for what was."""
+    return is_habit(text) and PAST_VERBS.search(_ASKED_IN_GERMAN.sub("", text)) is None
+
+
+def habits_in(text: str) -> list[tuple[int, int]]:
+    """Where ``text`` has a word such as "usually"."""
+    return [match.span() for match in _HABIT.finditer(text)]
+
+
+def is_habit_of_a_weekday(text: str, _day: str | None = None) -> bool:
+    """Whether ``text`` says what is on a weekday again and again."""
+    return is_habit(text) and _A_WEEKDAY.search(text) is not None
+
+
+_A_WEEKDAY = re.compile(
+    rf"\b(?:{'|'.join(WEEKDAYS)})|[周週][一二三四五六日天]|星期|礼拜|禮拜|[月火水木金土日]曜|[월화수목금토일]요일",
+    re.IGNORECASE,
+)
 _END_OF_SENTENCE = r"[.!?](?=\s|\Z)|[。！？;；\n]"
 _ENDS = re.compile(_END_OF_SENTENCE)
 # "Moved the review to Friday": what stands before a day that is ahead, whatever the verb.

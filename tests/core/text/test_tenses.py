@@ -1,4 +1,4 @@
-"""Which queries ask when something is next, and which days ahead a text names."""
+"""Which queries ask for what is next or for a habit, and which days ahead a text names."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import date
 import pytest
 
 from commonplace.text.languages import may_name_days
-from commonplace.text.tenses import dates_ahead, next_asked
+from commonplace.text.tenses import asks_for_habit, dates_ahead, is_habit_of_a_weekday, next_asked
 
 TODAY = date(2026, 12, 2)
 
@@ -103,3 +103,40 @@ def test_days_gone_by_and_other_numbers_are_none(text: str) -> None:
 def test_a_date_without_a_year_is_that_nearest_to_the_day_of_its_text() -> None:
     assert not list(dates_ahead("Dentist on 14 January", "2025-12-20", TODAY))
     assert list(dates_ahead("Dentist on 14 January", "2026-11-20", TODAY)) == [date(2027, 1, 14)]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "what do I usually do on Monday",
+        "what do we do on Mondays?",
+        "what is on every Wednesday",
+        "was machen wir immer am Freitag",
+        "was bestellen wir freitags",
+        "qu'est-ce que je fais d'habitude le mercredi",
+        "¿qué hago los domingos?",
+        "cosa facciamo di solito la domenica",
+        "что мы обычно делаем в субботу",
+        "周六通常做什么",
+        "毎週火曜日は何をする",
+        "금요일에는 보통 뭐 해",
+    ],
+)
+def test_queries_for_a_habit(query: str) -> None:
+    assert may_name_days(query)
+    assert asks_for_habit(query)
+    assert is_habit_of_a_weekday(query)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "what are we doing on Monday",
+        "what did every team report on Monday",
+        "what did we do on Mondays",
+        "was machen wir am Freitag",
+        "周六有什么安排",
+    ],
+)
+def test_queries_for_no_habit(query: str) -> None:
+    assert not asks_for_habit(query)

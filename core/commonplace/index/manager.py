@@ -148,11 +148,12 @@ class IndexedMemoryManager:
         if query.keyword.days:
             from commonplace.index.dated import with_days
 
-            store, alone = self._store, len(arms) == 1
-            arms = [
-                with_days(arm, store, query.keyword, where, limit, deadline, alone=alone)
-                for arm in arms
-            ]
+            asked = self._store, query.keyword, where, limit, deadline
+            arms = [with_days(arm, *asked, alone=len(arms) == 1) for arm in arms]
+        elif query.keyword.foreseen or query.keyword.again:
+            from commonplace.index.arms import with_saying
+
+            arms = [with_saying(arm, query.keyword) for arm in arms]
         if not any(arm.found or (arm.kind == "cosine" and not arm.note) for arm in arms):
             arms += _singly(query.keyword, ask_keywords)
         return tuple(arms)
@@ -178,7 +179,6 @@ class IndexedMemoryManager:
         """Index what has changed; a rebuild is filled beside the live build, then activated.
 
         With ``paths``, only these are compared where the last sync left nothing undone.
-
         Text is searchable before it is embedded; vectors are added request by request; those that
         the cache has also without ``embed``.
         """

@@ -15,18 +15,28 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from commonplace.text.dates import ANY_DAY_OF_MONTH, IN_SOME_DAYS, LAST_WEEKDAY
-from commonplace.text.day_spans import is_yearly
+from commonplace.text.day_spans import Time, is_yearly
 from commonplace.text.days import days_of_times, times_of, without
 from commonplace.text.languages import composed
 from commonplace.text.query import ParsedQuery
 from commonplace.text.questions import STOP_WORDS
+from commonplace.text.tenses import (
+    PAST_VERBS,
+    PLANNED,
+    PRESENT,
+    asks_for_habit,
+    habits_in,
+    is_foreseen,
+    is_habit_of_a_weekday,
+    next_asked,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from commonplace.model.search import KeywordQuery
     from commonplace.text.analyse import Analyser
-    from commonplace.text.day_spans import Days, Time
+    from commonplace.text.day_spans import Days
 
 _WEEK, _LONGEST_MONTH = 7, 31  # days
 _WORD = r"[^\W_]+"
@@ -79,13 +89,13 @@ def read_times(
     times_by_text = [_times_in(text, today) for text in texts]
     days = days_of_times(time for times in times_by_text for time in times)
     if not days:
-        return analyser.query(parsed), (*texts, *parsed.phrases)
+        return _of_next(analyser.query(parsed), texts, analyser, today), (*texts, *parsed.phrases)
     texts_and_times = list(zip(texts, times_by_text, strict=True))
     rest = tuple(without(text, times) for text, times in texts_and_times)
     alone = not parsed.phrases and not any(map(_asks_for_more, rest))
     coming = _names_of_coming(days, today(), analyser)
-    is_foreseen = bool(coming) and _is_foreseen(" ".join(texts), alone=alone)
-    foreseen = today().isoformat() if is_foreseen else ""
+    ahead = bool(coming) and is_foreseen(" ".join(texts), alone=alone)
+    foreseen = today().isoformat() if ahead else ""
     if alone:
         in_notes = " ".join(
             word
@@ -115,6 +125,25 @@ def read_times(
     return keyword._replace(instead=instead, foreseen=foreseen), (*rest, *parsed.phrases)
 
 
+def _of_next(
+    keyword: KeywordQuery, texts: Sequence[str], analyser: Analyser, today: Callable[[], date]
+) -> KeywordQuery:
+    """``keyword`` of a query without a time; of "when is the next …" as one for what will be.
+
+    And of "what do I do on Mondays" as one for what is again and again.
+    """
+    for text in texts:
+        again = asks_for_habit(text) and is_habit_of_a_weekday(text)
+        asked = None if again else next_asked(text)
+        if again or asked:
+            spans = [asked] if asked else habits_in(text)
+            said = [Time(start, end, ("", ""), True) for start, end in spans]
+            beside = keyword.beside | _tokens(text, said, analyser)[0]
+            foreseen = today().isoformat() if asked else ""
+            return keyword._replace(beside=beside, foreseen=foreseen, again=again)
+    return keyword
+
+
 def _tokens(text: str, times: Sequence[Time], analyser: Analyser) -> tuple[set[str], set[str]]:
     """The tokens of ``text`` that stand in ``times``, and the others."""
     in_times, others = set[str](), set[str]()
@@ -130,17 +159,24 @@ def _times_in(text: str, today: Callable[[], date]) -> list[Time]:
     Those beside "since" and its like are spans, and for "on Monday" the next one is there, too.
     """
     times = times_of(text, today, asked=True)
+    if times and asks_for_habit(text):  # "what do I usually do on Monday" is of no Monday
+        times = [time for time in times if not _is_weekday(time, text)]
     if not times:
         return times
     from commonplace.text.open_spans import may_have_some, open_spans
 
-    past = _PAST.search(text) is not None
-    planned = not past and _PLANNED.search(text) is not None
-    coming = planned or (not past and _PRESENT.search(text) is not None)
+    past = PAST_VERBS.search(text) is not None
+    planned = not past and PLANNED.search(text) is not None
+    coming = planned or (not past and PRESENT.search(text) is not None)
     if may_have_some(text):
         times = open_spans(times, text, today(), past=past, coming=coming)
     times = _with_days_to_come(times, text, today(), past=past, coming=coming, planned=planned)
     return [_with_particle(time, text) for time in times]
+
+
+def _is_weekday(time: Time, text: str) -> bool:
+    words = "-".join(text[time.start : time.end].lower().split())
+    return time.words is None and re.fullmatch(LAST_WEEKDAY, words) is not None
 
 
 def _said(time: Time, text: str, *, alone: bool = False) -> str:
@@ -174,54 +210,6 @@ def _with_particle(time: Time, text: str) -> Time:
 
 
 _has_digit = re.compile(r"\d").search
-
-
-# Words of questions for what was. "Scheduled" and its like ask for what will be, and "was" is a
-# German word, too.
-_PAST = re.compile(
-    r"\b(?:did|was(?!\s+(?:ist|sind|habe|hat|steht|kommt|mach|muss|müssen|wird|gibt|passiert|läuft))"
-    r"|were|had|went|came|got|made|said|ran|saw|done|been|(?!schedul|plann|expect|need)\w{3,}ed"
-    r"|war|waren|hatten?|wurden?|gab|ging|kam|(?!geplant)ge\w{2,}(?:t|en)"
-    r"|(?:habe?n?|has?t|ist|sind)\b.*\b(?!geplant|vorgesehen|angesetzt)(?:\w{3,}iert|(?:\w*ge|be|ver|ent|er|zer)\w{3,}(?:t|en))"
-    r"|était|étaient|avons|avez|s['’]est|fue|fueron|hice|hizo|pasó|era|\w{2,}imos|fizemos|tivemos"
-    r"|fomos|\w{2,}ó"
-    r"|(?:(?:on|il|elle|qui)\s+a|ai|ont|a-t-(?:on|il|elle)|ai-je)\s+(?:fait|dit|vu|eu|mis|pris|\w{3,}é)"
-    r"|(?:ho|ha|hanno|abbiamo|è|sono)\s+\w{2,}[ts][oaie]|fiz|fez|foi|foram|\w{2,}ou|\w{3,}[ei]u"
-    r"|был[аио]?|(?:с?дела|случи|произо|сказа|обсу|реши|звони|при|писа|виде|получи|купи|отправи)"
-    r"\w{0,5}л(?:[аио]|ся|ась|ись|ось)?)\b"
-    r"|[了過过]|した|った|でした|[했었았였갔왔]",
-    re.IGNORECASE,
-)
-
-
-# Words of questions for what will be.
-_PLANNED = re.compile(
-    r"\b(?:will|['’]ll|going\s+to|planned|plans|scheduled|due|upcoming|coming|comes"
-    r"|geplant|fällig|wird|werden|kommt|kommen|prévue?s?|va|vont|allons|previst[oa]s?|viene|vamos"
-    r"|vai|vão|marcad[oa]s?|будет|будем|запланировано|предстоит|планы)\b"
-    r"|安排|计划|計劃|打算|(?<![重主需摘])要(?![求点點])|予定|예정|계획|일정",
-    re.IGNORECASE,
-)
-# Those of the present tense ask for it where nothing but a time is asked for: "what do we have on
-# Monday". Without one of all these "in two days" is how long something takes.
-_PRESENT = re.compile(
-    r"\b(?:happens?|happening|anything|what['’]?s|what\s+is|(?:do|have|am|are)\s+(?:i|we|you)"
-    r"|passiert|steht|stehen|was\s+(?:ist|habe)|machen?\s+(?:ich|wir)|habe?n?\s+(?:ich|wir)|hay|tengo"
-    r"|tenemos|hacemos|pasa|qu['’]est-ce|(?:fait|faisons|a)-(?:t-)?(?:on|nous)|on\s+(?:fait|a)"
-    r"|abbiamo|facciamo|c['’]è|temos|fazemos|há|делаем|(?:что|есть)\s+(?:у|ли)\s+(?:нас|меня))\b"
-    r"|有什[么麼]|有啥|[做干]什[么麼]|干[嘛啥]|ます|[すあ]る|하지|할까|있[어나니]",
-    re.IGNORECASE,
-)
-_OF_NOTES = re.compile(
-    r"\b(?:log|notes?|journal|diary|minutes|entr(?:y|ies)|\w*notiz\w*|tagebuch)\b", re.IGNORECASE
-)
-
-
-def _is_foreseen(text: str, *, alone: bool) -> bool:
-    """Whether ``text`` asks for what will be; ``alone``: it asks for nothing but a time."""
-    if _PAST.search(text) or _OF_NOTES.search(text):
-        return False
-    return bool(_PLANNED.search(text) or (alone and _PRESENT.search(text)))
 
 
 def _with_days_to_come(

@@ -12,8 +12,18 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from commonplace.text.dates import TABLES
-from commonplace.text.day_spans import AMBIGUOUS, MONTHS, dates_of, in_words, is_yearly
+from commonplace.text.day_spans import (
+    AMBIGUOUS,
+    BUDDHIST,
+    MONTHS,
+    THAI_MONTHS,
+    THAI_SHORT,
+    dates_of,
+    in_words,
+    is_yearly,
+)
 from commonplace.text.day_words import ASIAN_WEEKDAYS, WEEKDAYS
+from commonplace.text.tenses import tells_of_past
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -24,8 +34,14 @@ NONE = "(?!)"
 """A pattern that nothing matches."""
 _WEEK = 7
 _HALF_A_YEAR = timedelta(183)
+_SOON, _MAY_BE_OVER = range(1, 4), range(4, _WEEK)
+"""Days ahead to weekdays: to the next ones, and to those of which the last one was nearer."""
 _YEAR = 8
 """Characters behind a date in which its year stands."""
+_MONTHS, _TWO_DIGITS = 12, 10
+_THAI_DIGITS = str.maketrans("0123456789", "๐๑๒๓๔๕๖๗๘๙")
+_BLANKS = "", " ", "\n", "\t", "\xa0", "\u202f"
+"""What stands between the numbers of "3. 11."; the last two keep them in one line."""
 _MONTH = 31
 """Days of a time that is named as a whole; of a longer one too much is named."""
 
@@ -54,9 +70,7 @@ class DayNames:
             ):
                 return True
         return day is not None and any(
-            pattern.search(text) is not None
-            for span in self._spans
-            if (pattern := _relative(span, day, coming=span == self._coming)) is not None
+            is_seen_from(day, text, span, coming=span == self._coming) for span in self._spans
         )
 
 
@@ -76,7 +90,10 @@ def _is_near(first: date | None, day: str | None) -> bool:
 
 def _has_year(match: re.Match[str], first: date | None) -> bool:
     """Whether a year stands in a date or behind it: patterns match none of another year."""
-    return first is None or str(first.year) in match.string[match.start() : match.end() + _YEAR]
+    date_and_year = match.string[match.start() : match.end() + _YEAR]
+    return first is None or any(
+        str(year) in date_and_year for year in (first.year, first.year + BUDDHIST)
+    )
 
 
 def spelled_out(days: Sequence[Days]) -> str:
@@ -126,7 +143,10 @@ def _spelled(days: Days) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
         names, of_another_year = MONTHS[month], rf"(?!,?\s+(?!{year})(?:19|20)\d\d)"
         name, number = f"(?:{'|'.join(names)})", f"(?:{'|'.join(map(str, numbers))})"
         padded, of = f"0?{number}", r"(?:\s+(?:of|de|del))?"
-        yield _by_number(year, month, numbers)
+        yield from _by_number(year, month, numbers)
+        yield _in_thai(year, month, numbers)
+        if late := [number for number in numbers if number > _MONTHS]:
+            yield _by_slash(year, month, late, few=length <= _WEEK)
         if length > _WEEK:
             sure = [name for name in names if name not in AMBIGUOUS]
             yield (
@@ -150,21 +170,71 @@ def _spelled(days: Days) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
         )
 
 
-def _by_number(year: str, month: int, days: Sequence[int]) -> tuple[Sequence[str], Sequence[str]]:
+def _by_number(
+    year: str, month: int, days: Sequence[int]
+) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
     """The same of ``days`` of a ``month`` in numbers: hints and patterns."""
-    numbers, han = "|".join(map(str, days)), "|".join(map(_han, days))
-    two_digits = "|".join(f"{day:02}" for day in days)
+    numbers, two_digits = "|".join(map(str, days)), "|".join(f"{day:02}" for day in days)
     day, short_year = f"0?(?:{numbers})", year[2:] if year.isdigit() else r"\d\d"
-    return (f"-{month:02}", f"/{month:02}", f"{month}.", f"{month}/", "月", "월"), (
-        rf"(?<!\d){year}[-/]{month:02}[-/]{day}(?!\d)",
-        # "3.11." by itself may be a version at the end of a sentence; "03.11." begins an item.
-        rf"(?<![\w.]){day}\.\s?0?{month}\.\s?(?:{year}|{short_year})(?!\d)",
-        rf"(?<![\w./]){day}/0?{month}/{year}",
-        rf"(?:\A|(?<=[\n(|])|(?<=[-*:,|]\s))(?:{two_digits})\.\s?{month:02}\.(?![\w-]|\s?\d)",
-        rf"\b(?:am|vom|zum|bis|seit|den|dem|der)\s+{day}\.\s?0?{month}\.(?!\s?\d)",
-        rf"(?<!\d)0?{month}\s*[月월]\s*{day}\s*[日号號일]",
-        rf"(?<![〇零一二三四五六七八九十]){_han(month)}月(?:{han})[日号號]",
+    either = str(month), f"{month:02}"
+    hints = [f"{mark}{name}{end}" for mark, end in (("-", "-"), ("/", "/")) for name in either]
+    hints += [f".{blank}{name}." for blank in _BLANKS for name in either]
+    yield (
+        hints,
+        (
+            rf"(?<!\d){year}(?:-{month:02}-|/{month:02}/){day}(?!\d)",
+            # "3.11." by itself may be a version at the end of a sentence; "03.11." begins an item.
+            rf"(?<![\w.]){day}\.\s?0?{month}\.\s?(?:{year}|{short_year})(?!\d)",
+            rf"(?<![\w./]){day}/0?{month}/{year}",
+            rf"(?:\A|(?<=[\n(|])|(?<=[-*:,|]\s))(?:{two_digits})\.\s?{month:02}\.(?![\w-]|\s?\d)",
+            rf"\b(?:am|vom|zum|bis|seit|den|dem|der)\s+{day}\.\s?0?{month}\.(?!\s?\d)",
+        ),
     )
+    han = "|".join(map(_han, days))
+    yield (
+        ("月", "월"),
+        (
+            rf"(?<!\d)0?{month}\s*[月월]\s*{day}\s*[日号號일]",
+            rf"(?<![〇零一二三四五六七八九十]){_han(month)}月(?:{han})[日号號]",
+        ),
+    )
+
+
+def _in_thai(year: str, month: int, days: Sequence[int]) -> tuple[Sequence[str], Sequence[str]]:
+    """The same in Thai, whose years are often of the Buddhist era: 10 ธันวาคม 2569, 5 ธ.ค. 69."""
+    in_full, short = THAI_MONTHS[month - 1], THAI_SHORT[month - 1]
+    numbers = "|".join([f"0?{day}|{str(day).translate(_THAI_DIGITS)}" for day in days])
+    era, years = r"\s*(?:พ\.?ศ\.?|ค\.?ศ\.?|ปี)?\s*", r"\d{2,4}"
+    if year.isdigit():
+        own = [year, f"{int(year) + BUDDHIST}", f"{int(year) + BUDDHIST - 2500}"]
+        years = "|".join([*own, *(one.translate(_THAI_DIGITS) for one in own[1:])])
+    month_name = rf"(?:{in_full}|{re.escape(short)}\.?)"
+    no_other = rf"(?!{era}(?!(?:{years})(?!\d))(?:19|20|25|๒๕)\d\d)"
+    return (in_full, short), (
+        rf"(?<![\d.,/-])(?:{numbers})\s*{month_name}{no_other}(?:{era}(?:{years})(?!\d))?",
+    )
+
+
+def _by_slash(
+    year: str, month: int, days: Sequence[int], *, few: bool
+) -> tuple[Sequence[str], Sequence[str]]:
+    """The same as 12/18 or 18/12, of ``days`` that can be no months; ``few``: of a week or less.
+
+    3/18 may be "done: 3 of 18": a month of one digit needs a word before that says when.
+    """
+    number = "|".join(map(str, days))
+    end = rf"(?:/{year})?(?![\w/-]|\.\d|\s*(?:of|von|de|di)\b|\s*[%\"″])"
+    before = r"(?<![\w./-])"
+    when = r"(?:on|due|by|until|till|before|after|since|from|starts?|begins?|ends?|am|bis|ab|le)\s+"
+    us = rf"{before}{month}/(?:{number}){end}"
+    if month < _TWO_DIGITS:
+        us = rf"(?:{before}0|{when}|{before}0?(?=\d/\d\d/{year})){month}/(?:{number}){end}"
+    day_first = rf"{before}(?!24/7(?!\d))(?:{number})/0?{month}{end}"
+    hints = [f"{month}/", f"/{month}", f"/0{month}"]
+    if few:
+        hints = [f"{month}/{day}" for day in days]
+        hints += [f"{day}/{zero}{month}" for day in days for zero in ("", "0")]
+    return hints, (us, day_first)
 
 
 def _han(number: int) -> str:
@@ -188,21 +258,40 @@ def _names_seen_from(day: date, days: tuple[date, date]) -> frozenset[str]:
     return frozenset(found)
 
 
+def is_seen_from(day: str, text: str, span: tuple[date, date], *, coming: bool) -> bool:
+    """Whether ``text`` of ``day`` (ISO) names ``span`` as it is seen from there."""
+    if (patterns := _relative(span, day, coming=coming)) is None:
+        return False
+    sure, doubtful = patterns
+    return sure.search(text) is not None or (
+        doubtful is not None
+        and any(not tells_of_past(text, *match.span()) for match in doubtful.finditer(text))
+    )
+
+
 @lru_cache(maxsize=256)
-def _relative(span: tuple[date, date], written: str, *, coming: bool) -> re.Pattern[str] | None:
+def _relative(
+    span: tuple[date, date], written: str, *, coming: bool
+) -> tuple[re.Pattern[str], re.Pattern[str] | None] | None:
     """What names ``span`` in a text of the day ``written`` (ISO), if that is within a week of it.
 
-    Of days that are yet to come weekdays do, too.
+    Of days that are yet to come weekdays do, too. The second pattern is of weekdays which were not
+    long before: "on Sunday", written on a Monday, may be the day before.
     """
     (first, last), day = span, date.fromisoformat(written)
     if not -_WEEK <= (day - first).days <= (last - first).days + _WEEK:
         return None
     names = _names_seen_from(day, span)
     ahead = range((first - day).days, (last - day).days + 1) if coming else ()
-    weekdays = frozenset((day.weekday() + days) % _WEEK for days in ahead if 0 < days < _WEEK)
+    near, far = (
+        frozenset((day.weekday() + days) % _WEEK for days in ahead if days in some)
+        for some in (_SOON, _MAY_BE_OVER)
+    )
     if _WEEK in ahead:  # of the weekday that the text was written on
         names |= _next(day.weekday())
-    return _any_of(names, weekdays) if names or weekdays else None
+    if not (names or near or far):
+        return None
+    return _any_of(names, near), _any_of(frozenset(), far) if far else None
 
 
 def says_next(text: str, day: str) -> bool:
@@ -288,7 +377,7 @@ def compiled_unspaced(names: tuple[str, ...]) -> re.Pattern[str]:
 def names_pattern(names: Iterable[str]) -> re.Pattern[str]:
     """Where a text has one of ``names``, patterns as those of times that are seen from today."""
     both = "|".join(filter(None, (_spaced(names), _unspaced(names))))
-    return re.compile(both.replace("?P<time>", "?:"), re.IGNORECASE)
+    return re.compile(both.replace("?P<time>", "?:") or NONE, re.IGNORECASE)
 
 
 def _spaced(names: Iterable[str]) -> str:

@@ -19,7 +19,6 @@ from commonplace.text.day_words import BARE_WEEKDAY, WEEKDAYS
 Days = tuple[str, str]
 """First and last day (ISO); without the year, ``-05-07``, where every year will do."""
 
-
 BEGINNING = "0001-01-01"
 """The first day of what has no other one: "until March"."""
 
@@ -52,6 +51,13 @@ AMBIGUOUS = {"may", "mar", "mars", "march", "april", "june", "jan", "sep", "sept
 AMBIGUOUS |= {"mai", "mayo", "mei", "julio", "augustus", "ene", "abr", "ott", "dez", "dic"}
 """Names of months that by themselves are other words, too, or names of people."""
 
+_THAI = """
+มกราคม กุมภาพันธ์ มีนาคม เมษายน พฤษภาคม มิถุนายน กรกฎาคม สิงหาคม กันยายน ตุลาคม พฤศจิกายน ธันวาคม
+ม.ค ก.พ มี.ค เม.ย พ.ค มิ.ย ก.ค ส.ค ก.ย ต.ค พ.ย ธ.ค
+"""
+THAI_MONTHS, THAI_SHORT = (names.split() for names in _THAI.strip().split("\n"))
+BUDDHIST = 543
+"""Years by which the Buddhist era, which Thailand counts in, is ahead."""
 _WEEK = 7
 _BEFORE = 60
 """Characters before a time that are searched for words about it."""
@@ -163,7 +169,6 @@ def quarter_days(number: int, year: str) -> Days:
 _TO = "[-–—]|to|until|till|through|bis|au|al"
 _UNTIL = rf"\s*(?:{_TO}|a)\s*(?:the\s+)?"
 _FROM = r"\b(?:from|between|vom?|zwischen|entre|du|del|dal|desde)\s+(?:the\s+|el\s+|le\s+|dem\s+)?"
-
 
 _WORDS = re.compile(r"[^\W\d_]+")
 _CONNECTING = "of in im des de du di do del d mois mes mês mese monats week woche"

@@ -63,7 +63,7 @@ tomorrow{_PART_E} demain{_PART_F} domani{_PART_I} amanhã{_PART_P} завтра{
 """,
     -2: """
 (?:the-)?day-after-tomorrow übermorgen après-demain pasado-mañana dopodomani послезавтра
-depois-de-amanhã 后天 後天 明後日 あさって 모레
+depois-de-amanhã 后天 後天 明後日 あさって 모레 มะรืน(?:นี้)?
 """,
 }
 WEEKS_AGO = {
@@ -107,7 +107,7 @@ MONTHS_AGO = {
     2: "(?:the-)?month-before-last 上上[个個]?月 先々月",
     -1: f"next-month {_NEXT_G}-monat (?:le-)?mois-prochain (?:el-)?próximo-mes mes-que-viene "
     "(?:il-)?mese-prossimo próximo-mês mês-que-vem (?:в-)?следующем-месяце "
-    "下[个個]?月 来月 다음-?달 내달",
+    "下[个個]?月 来月 다음-?달 내달 เดือนหน้า",
 }
 QUARTERS_AGO = {
     0: f"this-quarter {_THIS_G}-quartals? ce-trimestre este-trimestre questo-trimestre 本季度 "
@@ -126,7 +126,7 @@ YEARS_AGO = {
     2: "(?:the-)?year-before-last vorletztes-jahr 前年 一昨年 おととし 재작년",
     -1: f"next-year {_NEXT_G}-jahr (?:l['’])?année-prochaine (?:el-)?próximo-año "
     "(?:el-)?año-que-viene (?:l['’])?anno-prossimo próximo-ano (?:в-)?следующем-году "
-    "明年 来年 내년",
+    "明年 来年 내년 ปีหน้า",
 }
 
 # Names of days and numbers: of one word, the name itself is the key of what it means.

@@ -35,8 +35,11 @@ from commonplace.text.day_names import (
 )
 from commonplace.text.day_spans import (
     AMBIGUOUS,
+    BUDDHIST,
     MONTHS,
     PART_OF_YEAR,
+    THAI_MONTHS,
+    THAI_SHORT,
     Time,
     compiled,
     fit_to_words,
@@ -59,16 +62,9 @@ _LONGEST = 1_000  # characters of a text in which times seen from today are sear
 
 _NUMBERS = {name: number for number, names in MONTHS.items() for name in names}
 # Thai has no spaces between words, and marks that are no letters: its patterns cannot use "\b".
-_THAI_MONTHS = (
-    *("มกราคม", "กุมภาพันธ์", "มีนาคม", "เมษายน", "พฤษภาคม", "มิถุนายน", "กรกฎาคม", "สิงหาคม"),
-    *("กันยายน", "ตุลาคม", "พฤศจิกายน", "ธันวาคม"),
-)
-_THAI_SHORT = ("ม.ค", "ก.พ", "มี.ค", "เม.ย", "พ.ค", "มิ.ย", "ก.ค", "ส.ค", "ก.ย", "ต.ค", "พ.ย", "ธ.ค")
 _THAI = {
-    name: number for names in (_THAI_MONTHS, _THAI_SHORT) for number, name in enumerate(names, 1)
+    name: number for names in (THAI_MONTHS, THAI_SHORT) for number, name in enumerate(names, 1)
 }
-_BUDDHIST = 543
-"""Years by which the Buddhist era, which Thailand counts in, is ahead."""
 
 # Words that open a span are those of ``day_names.py``: see ``open_spans.py``.
 _WITHIN = (
@@ -223,8 +219,8 @@ def _days_of_match(match: re.Match[str]) -> Days | None:
     """The days of a match of :func:`_calendar_pattern`; ``None``: no calendar has them."""
     groups = {name.rstrip(digits): value for name, value in match.groupdict().items() if value}
     year, day = groups.get("year", "").translate(_HAN_YEAR), groups.get("day")
-    if year.startswith("25"):
-        year = f"{int(year) - _BUDDHIST}"
+    if year.startswith(("25", "๒๕")):
+        year = f"{int(year) - BUDDHIST}"
     if quarter := groups.get("quarter"):
         return quarter_days(int(quarter), year)
     if "month" not in groups:
@@ -295,7 +291,7 @@ def _calendar_pattern(
         return rf"(?P<month{{0}}>{longest_first or NONE})\b\.?"
 
     thai = "|".join(re.escape(name) for name in months if name in _THAI) or NONE
-    thai_in_full = "|".join(name for name in months if name in _THAI_MONTHS) or NONE
+    thai_in_full = "|".join(name for name in months if name in THAI_MONTHS) or NONE
     names = frozenset(_NUMBERS.keys() & months)
     name, unambiguous_name = named(names), named(names - AMBIGUOUS)
     year, day = r"(?P<year{0}>(?:19|20)\d\d)(?!\d)", r"(?P<day{0}>\d\d?)(?!\d)"
@@ -303,7 +299,7 @@ def _calendar_pattern(
     han_year = rf"(?P<year{{0}}>(?:19|20)\d\d|[一二][〇零○九][〇零○{_HAN}]{{{{2}}}})"
     han_month, han_day = f"(?P<month{{0}}>{_HAN_MONTH})", f"(?P<day{{0}}>{_HAN_DAY})"
     nth, of = r"(?P<nth>st|nd|rd|th|er|\.)", r"(?:\s+(?:of|de|del))?"
-    thai_year = r"\s*(?:พ\.?ศ\.?|ค\.?ศ\.?|ปี)?\s*(?P<year{0}>(?:19|20|25)\d\d)(?!\d)"
+    thai_year = r"\s*(?:พ\.?ศ\.?|ค\.?ศ\.?|ปี)?\s*(?P<year{0}>(?:19|20|25|๒๕)\d\d)(?!\d)"
     before = _ASKED_MONTH_BEFORE if asked else _MONTH_BEFORE
     dayless = r"(?!\s+\d\d?(?!\d))"
     forms: tuple[str, ...] = (
@@ -331,7 +327,12 @@ def _calendar_pattern(
         none_before = "".join([rf"(?<!\b{word}\s)" for word in _VERSIONED])
         none_behind = rf"(?!\s+(?:{'|'.join(_VERSIONED)})\b)"
         alone = rf"(?:(?<=\s){none_before}(?=\d\d\.\s?\d\d)|\A\s*)"
-        forms += (rf"{alone}{day}\.\s?{month}\.(?![\w-]|\s?\d){none_behind}",)
+        late, early = r"(?:1[3-9]|2\d|3[01])", r"(?:0?[1-9]|1[0-2])"  # "12/10" may be of two months
+        forms += (
+            rf"{alone}{day}\.\s?{month}\.(?![\w-]|\s?\d){none_behind}",
+            rf"(?<![\w./-])(?P<month{{0}}>{early})/(?P<day{{0}}>{late})(?:/{year})?(?![\w/-]|\.\d)",
+            rf"(?<![\w./-])(?!24/7\b)(?P<day{{0}}>{late})/(?P<month{{0}}>{early})(?:/{year})?(?![\w/-]|\.\d)",
+        )
     if years and asked:
         # Nor is "bis 2000 Euro".
         forms += (rf"\b(?:{_OPENING_A_YEAR})\s+{year}{steps}{_NO_AMOUNT}",)

@@ -343,7 +343,7 @@ ieri domani mattina stasera mese mesi anno anni giorn edì sabato ontem hoje man
 segunda terça quarta quinta sexta вчера завтра недел месяц год лет дней дня день понед вторн сред
 четв пятн суббот воскр 年 月 周 週 星期 天 日 礼拜 禮拜 晚 晩 早 夜 朝 曜 季度 きょう けさ きのう
 ゆうべ おとと あした あさって 오늘 어제 그저께 그제 그끄저께 모레 밤 주 달 해 년 일 전 วัน เมื่อ
-สัปดาห์ เดือน ปี พรุ่ง ago demain semain settim _kw finde выходн квартал 분기 四半期 금주
+สัปดาห์ เดือน ปี พรุ่ง มะรืน ago demain semain settim _kw finde выходн квартал 분기 四半期 금주
 upcoming coming_up anstehend bevorsteh venir próxim prossim 即将 今後 다가 spring summer autumn
 heuer heurig _tagen maart _mei doming domenica
 in_fall the_fall last_fall this_fall fall_20 winter frühling frühjahr sommer herbst printemps
@@ -359,6 +359,15 @@ _inizio_ _metà_ _в_ _prior_ _than_ _starting_ _dès_ _partir_ _partire_ _пе�
 """
 _BEFORE_A_DATE = [word.replace("_", " ") for word in _BEFORE_A_DATE_LISTED.split()]
 _TIMES = [*_MONTHS_LISTED.split(), *SEEN]
+_NEXT_LISTED = """
+next nächst kommende prochain proxim следующ ближайш 下次 下一 下个 下個 次の 次回 今度 다음 ครั้ง
+"""
+_WHEN_LISTED = """
+when _what_time _what_day _which_day wann _uhr quand quel cuando cuándo hora _día dia_ che_ora
+giorno когда _день сколько 时候 時候 何时 何時 几点 幾點 几号 幾號 哪天 いつ 何日 언제 몇 며칠 เมื่อ
+วันไหน โมง
+"""
+_NEXT, _WHEN = _NEXT_LISTED.split(), [word.replace("_", " ") for word in _WHEN_LISTED.split()]
 
 
 def composed(text: str) -> str:
@@ -383,9 +392,15 @@ def may_name_days(text: str) -> bool:
     # Versions and paths have dots, slashes and digits, too, but seldom a year beside them.
     year, dots = "19" in lowered or "20" in lowered, lowered.count(".") > 1
     parted |= year and ("/" in lowered or dots)
+    if "/" in lowered:  # 12/18
+        words = (word.strip("?!.,;:()") for word in lowered.split() if "/" in word)
+        parted |= any(word.replace("/", "", 1).isdecimal() for word in words)
     if not parted and any(map(str.isdigit, lowered)):
         plain = "".join([sign if sign.isalnum() else " " for sign in lowered])
         before = _BEFORE_A_DATE if year or dots else (" on the ", " am ")
         parted = any(map(plain.__contains__, before))
     parted |= any(word[-1] == "." and word.replace(".", "").isdecimal() for word in lowered.split())
-    return parted or any(map(lowered.__contains__, _TIMES))
+    if parted or any(map(lowered.__contains__, _TIMES)):
+        return True
+    is_next = any(map(lowered.__contains__, _NEXT))  # see ``next_asked`` in ``tenses.py``
+    return is_next and (lowered.startswith(" next ") or any(map(lowered.__contains__, _WHEN)))

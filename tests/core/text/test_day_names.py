@@ -32,6 +32,9 @@ DECEMBER = ("2026-12-01", "2026-12-31")
         "tax: 28.11. at nine",
         "28.11. market",
         "tax 28.11.26",
+        "tax 28. 11. 2026",
+        "tax 28.\xa011.\xa02026",
+        "am 28.\u202f11. um 8",
         "tax 2026/11/28",
         "tax 28/11/2026",
         "сдать 28 ноя",
@@ -145,3 +148,116 @@ def test_dates_that_are_understood_in_a_query_are_found_in_texts(
     outside = (first + timedelta(length + 1)).isoformat()
     assert not named(outside, None)
     assert inside.isoformat() in spelled_out((days,)).split()
+
+
+SUNDAY = ("2026-12-06", "2026-12-06")
+MONDAY_BEFORE = "2026-11-30"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "On Sunday we lost the blue glove at the lake.",
+        "Standup at ten. On Sunday the pond was frozen; slept badly.",
+        "Am Sonntag war Opa da.",
+        "Am Sonntag hat Opa Kuchen gebracht.",
+        "Le dimanche était calme.",
+        "El domingo trabajamos en el huerto.",
+        "Domenica siamo andati al lago.",
+        "В воскресенье мы были у озера.",
+        "周日我们去了湖边。明天开会",
+        "日曜日は家で映画を見た。",
+        "일요일에 호수에 갔다.",
+    ],
+)
+def test_what_was_on_a_weekday_just_gone_by_is_none_of_the_coming_one(text: str) -> None:
+    assert not DayNames((SUNDAY,), coming=True)(text, MONDAY_BEFORE)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "On Sunday Tom has a recital.",
+        "Sunday: market",
+        "Am Sonntag kommt Oma. Gestern war es kalt.",
+        "Booked the hall for Sunday.",
+        "Moved the walk to the Sunday after",
+        "Wir haben das Treffen auf Sonntag verlegt.",
+        "日曜日に映画の予定。昨日は寒かった。",
+        "On Sunday we lost the glove. Sunday: market",
+    ],
+)
+def test_what_a_monday_says_of_the_coming_sunday_names_it(text: str) -> None:
+    assert DayNames((SUNDAY,), coming=True)(text, MONDAY_BEFORE)
+
+
+def test_a_verb_of_the_past_tells_nothing_of_a_weekday_longer_gone_by() -> None:
+    named = DayNames((SUNDAY,), coming=True)
+    assert named("We met to plan Sunday", "2026-12-03")
+    assert not named("We met on Sunday", "2026-12-02")
+
+
+def named_on(day: str, text: str) -> bool:
+    in_year, in_any = DayNames(((day, day),))(text, None), DayNames(((day[4:],) * 2,))(text, None)
+    week = (date.fromisoformat(day) - timedelta(3)).isoformat(), day
+    month = day[:-2] + "01", day
+    assert in_any or not in_year
+    assert DayNames((week,))(text, None) == in_year
+    assert DayNames((month,))(text, None) == in_year
+    return in_year
+
+
+@pytest.mark.parametrize(
+    ("day", "text"),
+    [
+        ("2026-12-18", "Holiday party: 12/18 at 6 pm."),
+        ("2026-12-18", "budget freeze 12/18/2026"),
+        ("2026-12-31", "pay by 31/12."),
+        ("2026-12-20", "entry closes 20/12"),
+        ("2026-04-28", "renewal: 28/04."),
+        ("2026-04-28", "invoice run 28/4"),
+        ("2026-04-28", "(04/28) taxes"),
+        ("2026-04-28", "taxes due 4/28"),
+        ("2026-04-28", "taxes 4/28/2026"),
+        ("2026-12-10", "หมอฟัน: วันที่ 10 ธันวาคม 2569 เวลา 14.00 น."),
+        ("2026-12-10", "วันที่ 10 ธันวาคม พ.ศ. 2569"),
+        ("2026-12-10", "วันที่ ๑๐ ธันวาคม ๒๕๖๙"),
+        ("2026-12-10", "10 ธันวาคม 2026"),
+        ("2026-12-10", "ประชุมทีม10 ธันวาคม"),
+        ("2026-12-05", "จ่ายค่าเช่า 5 ธ.ค. 69"),
+        ("2026-12-05", "5 ธ.ค. ประชุม"),
+    ],
+)
+def test_days_by_a_slash_and_in_thai(day: str, text: str) -> None:
+    assert named_on(day, text)
+
+
+@pytest.mark.parametrize(
+    ("day", "text"),
+    [
+        ("2026-12-10", "12/10"),  # or 12 October
+        ("2026-10-12", "party on 12/10"),
+        ("2026-07-24", "the 24/7 phone is with Bo"),
+        ("2026-11-28", "11/28 of the tests pass"),
+        ("2026-03-20", "done: 3/20"),
+        ("2026-01-16", 'a 1/16" pipe'),
+        ("2026-12-18", "see src/12/18"),
+        ("2026-12-18", "2/12/18"),
+        ("2026-12-18", "112/18"),
+        ("2026-12-18", "12/180"),
+        ("2026-12-18", "12/18/2025"),
+        ("2026-04-28", "4/28/2025"),
+        ("2026-12-10", "วันที่ 10 ธันวาคม 2568"),
+        ("2026-12-10", "10 ธันวาคม พ.ศ. ๒๕๖๘"),
+        ("2026-12-10", "110 ธันวาคม"),
+        ("2026-12-10", "10 พฤศจิกายน"),
+    ],
+)
+def test_other_numbers_beside_a_slash_and_other_days_in_thai_are_none(day: str, text: str) -> None:
+    assert not DayNames(((day, day),))(text, None)
+
+
+def test_a_thai_year_is_seen_in_a_log_of_another_one() -> None:
+    named = DayNames((("2026-12-10",) * 2,))
+    assert named("10 ธันวาคม 2569", "2025-01-03")
+    assert not named("10 ธันวาคม", "2025-01-03")

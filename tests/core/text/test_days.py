@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.core.text.times import named_days
 
 from commonplace.text.dates import RELATIVE, days_of
-from commonplace.text.days import is_only_a_time
+from commonplace.text.days import days_of_times, is_only_a_time, times_of
 from commonplace.text.languages import may_be_seen_from_today, may_name_days
 
 if TYPE_CHECKING:
@@ -302,3 +302,37 @@ def test_what_only_questions_name_is_no_time_in_a_text(text: str) -> None:
 
 def test_long_texts_are_read_in_bounded_time() -> None:
     assert len(named_days("may 3 " * 2_000, lambda: TODAY)) == 1
+
+
+@pytest.mark.parametrize(
+    ("query", "days"),
+    [
+        ("what is on 12/18?", ("-12-18", "-12-18")),
+        ("what's due 18/12", ("-12-18", "-12-18")),
+        ("what is on 4/15/2026", ("2026-04-15", "2026-04-15")),
+        ("28/04", ("-04-28", "-04-28")),
+        ("วันที่ ๓๑ มีนาคม", ("-03-31", "-03-31")),
+        ("วันที่ ๓๑ มีนาคม ๒๕๖๙", ("2026-03-31", "2026-03-31")),
+        ("เดือนหน้ามีอะไร", ("2026-12-01", "2026-12-31")),
+        ("ปีหน้ามีอะไร", ("2027-01-01", "2027-12-31")),
+        ("มะรืนนี้มีอะไร", ("2026-11-27", "2026-11-27")),
+    ],
+)
+def test_days_by_a_slash_and_in_thai_are_read_in_queries(query: str, days: Days) -> None:
+    assert may_name_days(query)
+    assert days_of_times(times_of(query, lambda: date(2026, 11, 25), asked=True)) == (days,)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "who has the 24/7 phone",
+        "what is on 12/10",
+        "src/12/18",
+        "12/18/19",
+        "1.12/18",
+        "30/31 tests",
+    ],
+)
+def test_other_numbers_beside_a_slash_are_no_days(query: str) -> None:
+    assert not times_of(query, lambda: date(2026, 11, 25), asked=True)

@@ -148,6 +148,7 @@ def test_a_file_that_is_damaged_itself_is_set_aside(store: SqliteStore, tmp_path
     found = look(serving)
     assert found["integrity check"].state == "problem"
     assert run(found["check"]).endswith("; rebuilt it from 5 notes")
+    assert store.health().documents == 5
     assert {finding.state for finding in look(serving).values()} == {"ok"}
     assert len(list(tmp_path.glob("*.damaged-*Z"))) == 1
     serving.close()

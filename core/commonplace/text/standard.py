@@ -67,7 +67,7 @@ _Value = TypeVar("_Value")
 class StandardAnalyser:
     """See :class:`commonplace.text.analyse.Analyser`; safe to use from several threads."""
 
-    id = "standard-10"
+    id = "standard-11"
     terms = "analysed"
 
     def __init__(self) -> None:

@@ -171,6 +171,24 @@ def is_hash(word: str) -> bool:
     return _HEXADECIMAL.issuperset(word) and not (word.isalpha() or word.isdecimal())
 
 
+_BASE64, _KEPT = r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{128,}+", 64
+_KEYS = "AAAA", "MII", "eyJ"  # of SSH, certificates, tokens: they are found by their beginning
+
+
+def without_encoded(text: str) -> str:
+    """``text`` with spaces for data in Base64, whose words are chance; of keys not all."""
+    if all(" " in text[at : at + _KEPT] for at in range(0, len(text) - _KEPT, _KEPT)):
+        return text  # as most
+    return re.sub(_BASE64, _beginning, text)
+
+
+def _beginning(data: re.Match[str]) -> str:
+    run, part = data[0], len(data[0]) // 20  # of random data three are digits, eight are capitals
+    letters = min(sum(map(str.isupper, run)), sum(map(str.islower, run)))
+    is_data = letters >= 4 * part and sum(map(str.isdigit, run)) >= part  # and no path
+    return run[: _KEPT * run.startswith(_KEYS)].ljust(len(run)) if is_data else run
+
+
 _IRREGULAR_LISTED = """
 becom:became begin:began,begun bend:bent bite:bitten bleed:bled blow:blew,blown break:broke,broken
 bring:brought build:built burn:burnt buy:bought catch:caught child:children choos:chose,chosen

@@ -18,6 +18,7 @@ from commonplace.text.languages import (
     in_our_digits,
     joined_spelling,
     short_hash,
+    without_encoded,
 )
 
 if TYPE_CHECKING:
@@ -36,12 +37,12 @@ _WORD = re.compile(r"\w++")
 
 def groups(text: str) -> list[str]:
     """The groups of ``text`` in their order."""
-    return _group_pattern(text).findall(text)
+    return _group_pattern(text).findall(without_encoded(text))
 
 
 def find_groups(text: str) -> Iterator[tuple[int, str]]:
     """The groups of ``text``, each with the place where it starts."""
-    for match in _group_pattern(text).finditer(text):
+    for match in _group_pattern(text).finditer(without_encoded(text)):
         yield match.start(), match.group()
 
 

@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+import base64
+from hashlib import sha256
+
 import pytest
 
 from commonplace.text.analyse import make_analyser
 from commonplace.text.tokens import (
     cut,
+    find_groups,
     groups,
     has_unspaced,
     identifier_parts,
@@ -61,6 +65,37 @@ def test_parts_of_identifiers(word: str, parts: list[str]) -> None:
 )
 def test_groups(text: str, found: list[str]) -> None:
     assert groups(text) == found
+
+
+_DATA = base64.b64encode(b"".join(sha256(bytes([n])).digest() for n in range(9))).decode()
+
+
+def test_data_in_base64_has_no_words() -> None:
+    line = f"before ![a pump](data:image/png;base64,{_DATA}) behind"
+    places = list(find_groups(line))
+    assert [group for _, group in places] == groups(line)
+    assert groups(line) == ["before", "a", "pump", "data:image/png", "base64", "behind"]
+    assert all(line.startswith(group, at) for at, group in places)
+    assert groups(f"{_DATA[9:-9]}\n\n{_DATA[8:]}") == []  # as a drawing is kept, or a chunk cut
+
+
+def test_a_key_is_found_by_its_beginning() -> None:
+    key = f"AAAAB3NzaC1yc2E{_DATA}"
+    assert groups(f"ssh-rsa {key} mia@haus") == ["ssh-rsa", *groups(key[:64]), "mia@haus"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "/Users/mia/Projects" * 20,
+        "src/main/java/ServiceFactoryBean/AbstractServiceFactoryBeanImpl2/" * 3,
+        "3fa94c1d0b7e" * 20,
+        "a" * 300,
+        "7Q" * 60,
+    ],
+)
+def test_what_is_long_and_no_data_is_read_to_its_end(text: str) -> None:
+    assert "".join(groups(text)) == text.strip("/")
 
 
 def test_a_group_is_cut_where_the_manner_of_writing_changes() -> None:

@@ -122,6 +122,9 @@ class GeminiBatches(UploadedBatches):
         output = ""
         try:
             output = _output(self._held(job, deadline))
+        except ProviderError as error:
+            if error.kind != "not_found":  # it is gone already
+                raise
         finally:
             for gone in (output, file, name):
                 if gone:

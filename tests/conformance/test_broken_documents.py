@@ -9,6 +9,7 @@ from attrs import evolve
 from tests.conformance.mutants import caught, complete
 
 from commonplace.errors import IndexUnavailableError
+from commonplace.index.simple_store import Contents
 from commonplace.model.chunks import DeleteDocument, PutDocument, TouchDocument
 from commonplace.model.documents import Lookup
 from commonplace.testing import make_put
@@ -59,6 +60,19 @@ class InventsTheTouched(Rewriting):
         if isinstance(change, TouchDocument) and not self.old(change, build):
             return [make_put(change.path, source=change.source, stamp=change.stamp)]
         return [change]
+
+
+class LosesTheTagsOfTheTouched(InMemoryStore):
+    def put_documents(self, build: Build, changes: Sequence[Change]) -> None:
+        super().put_documents(build, changes)
+        touched = {(one.source, one.path) for one in changes if isinstance(one, TouchDocument)}
+        held = self._held(build)
+        documents = dict(held.contents.documents)
+        for key in touched & documents.keys():
+            put = evolve(documents[key].document, tags=())
+            rows = tuple(row._replace(document=put) for row in documents[key].rows)
+            documents[key] = documents[key]._replace(document=put, rows=rows)
+        self._swap(self._snapshot() | {build.id: held._replace(contents=Contents(documents))})
 
 
 class MindsTheUnknown(Rewriting):
@@ -184,6 +198,7 @@ BROKEN: list[tuple[type[InMemoryStore], str]] = [
     (KeepsOldChunks, "test_putting_again_replaces_all_chunks"),
     (LosesDeletes, "test_deleting_leaves_nothing_to_find"),
     (LosesTouches, "test_touching_changes_the_stamp_alone"),
+    (LosesTheTagsOfTheTouched, "test_touching_changes_the_stamp_alone"),
     (IndexesTheTouchedAnew, "test_touching_changes_the_stamp_alone"),
     (InventsTheTouched, "test_what_is_not_there_is_neither_deleted_nor_touched"),
     (MindsTheUnknown, "test_what_is_not_there_is_neither_deleted_nor_touched"),

@@ -126,7 +126,15 @@ class ClosesOnce(InMemoryStore):
         super().close()
 
 
+class DropsWithoutTheLease(InMemoryStore):
+    def drop(self, build: Build) -> None:
+        builds = self._snapshot()
+        builds.pop(build.id, None)
+        self._swap(builds)
+
+
 BROKEN: list[tuple[type[InMemoryStore], str]] = [
+    (DropsWithoutTheLease, "test_writing_needs_the_lease"),
     (LeasesOnce, "test_a_thread_may_take_its_lease_again"),
     (LeasesToEverybody, "test_one_thread_at_a_time_has_the_lease"),
     (KeepsTheLeaseAfterErrors, "test_an_error_lets_the_lease_go"),

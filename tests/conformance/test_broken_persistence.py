@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import shutil
 from contextlib import contextmanager
 from tempfile import mkdtemp
@@ -10,9 +11,11 @@ from hypothesis import settings
 from tests.conformance.mutants import caught, complete
 
 from commonplace.errors import IndexBusyError
+from commonplace.index.simple_store import SimpleStore
 from commonplace.resilience.lock import Lease
 from commonplace.testing import StoreConformance
 from commonplace.testing.store import PersistenceLaws
+from commonplace.testing.store.lifetime import KillLaws
 from commonplace_inmemory.store import InMemoryStore
 from commonplace_sqlite.store import SqliteStore
 
@@ -109,6 +112,52 @@ class WritesInTwoSteps(Written):
         super().put_documents(build, changes[1:])
 
 
+class InAFile(SimpleStore):
+    """Keeps everything in one file; it keeps every law as it is."""
+
+    capabilities = SimpleStore.capabilities | {"persistent"}
+
+    def __init__(self, directory: str) -> None:
+        self.path = f"{directory}/index"
+        super().__init__(lease=Lease(f"{self.path}.lock"))
+
+    def load(self) -> Mapping[int, StoredBuild]:
+        if not os.path.exists(self.path):
+            return {}
+        with open(self.path, "rb") as file:
+            held: dict[int, StoredBuild] = pickle.load(file)
+        return held
+
+    def save(self, builds: Mapping[int, StoredBuild]) -> None:
+        with open(f"{self.path}.new", "wb") as file:
+            pickle.dump(dict(builds), file)
+        os.replace(f"{self.path}.new", self.path)
+
+
+class WritesInPlace(InAFile):
+    def save(self, builds: Mapping[int, StoredBuild]) -> None:
+        with open(self.path, "wb") as file:
+            pickle.dump(dict(builds), file)
+
+
+class DropsBeforeItActivates(InAFile):
+    def activate(self, build: Build) -> None:
+        for other in self.builds():
+            if other.state == "live":
+                self.drop(other)
+        super().activate(build)
+
+
+class CountsIdsFromWhatItHolds(InAFile):
+    last = 0
+
+    def new_id(self) -> int:
+        builds = self.load().values()
+        ids = [row.id for held in builds for row in held.contents.rows()]
+        self.last = 1 + max([self.last, *(held.build.id for held in builds), *ids])
+        return self.last
+
+
 class LeavesItsLease(Written):
     @contextmanager
     def writer(self, *, wait: float) -> Iterator[None]:
@@ -161,16 +210,32 @@ BROKEN: list[tuple[type[Handle], str]] = [
 ]
 
 
-CRASHING: list[tuple[type[SqliteStore], str]] = [
+CRASHING: list[tuple[type[SqliteStore | InAFile], str]] = [
     (WritesInTheEnd, "test_a_kill_loses_nothing_that_was_written"),
     (WritesInTwoSteps, "test_a_kill_within_a_batch_leaves_all_of_it_or_nothing"),
     (LeavesItsLease, "test_a_kill_while_a_build_fills_spares_the_live_one"),
+    (WritesInPlace, "test_a_kill_at_any_step_leaves_all_or_nothing"),
+    (DropsBeforeItActivates, "test_a_kill_at_any_step_leaves_all_or_nothing"),
 ]
 
 
 test_the_law_catches = caught(BROKEN, _opener)
 test_the_law_catches_what_a_kill_brings_to_light = caught(CRASHING, lambda broken: broken)
-test_every_law_can_fail = complete([*BROKEN, *CRASHING], PersistenceLaws)
+test_every_law_can_fail = complete([*BROKEN, *CRASHING], PersistenceLaws, KillLaws)
+
+
+def test_the_law_of_ids_catches_those_that_are_given_again_after_reopening(
+    verdict: Callable[[Callable[[str], Store], str], str],
+) -> None:
+    law = "test_an_id_never_names_another_chunk"
+    assert verdict(CountsIdsFromWhatItHolds, law) == "broken"
+    assert verdict(InAFile, law) == "kept"
+
+
+def test_a_file_that_is_replaced_is_whole_at_any_step(
+    verdict: Callable[[Callable[[str], Store], str], str],
+) -> None:
+    assert verdict(InAFile, "test_a_kill_at_any_step_leaves_all_or_nothing") == "kept"
 
 
 def test_a_history_with_reopening_catches_what_is_forgotten(

@@ -5,17 +5,23 @@ from __future__ import annotations
 from contextlib import closing, suppress
 from functools import partial
 from itertools import combinations, product
+from secrets import token_hex
+from threading import Event
 from typing import TYPE_CHECKING, cast, get_args
 
 import pytest
+from attrs import evolve
 from hypothesis import strategies as st
 
+from commonplace.embedding.vectors import checked
 from commonplace.errors import DeadlineExceededError, ProviderError, ProviderErrorKind
 from commonplace.testing.base import watched_network
 from commonplace.testing.laws import law
 from commonplace.testing.pressure import LATE, at_once
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from commonplace.protocols.providers import (
         BatchProvider,
         EmbeddingProvider,
@@ -29,6 +35,8 @@ from commonplace.testing.provider_laws import (
     PURPOSES,
     TEXTS,
     IdentityLaws,
+    ProviderLaws,
+    Refusing,
     alike,
     embedded,
     soon,
@@ -40,6 +48,27 @@ _ODD = (
     *("\x01\x02\x7f", '{"input": ["no"]}', "<|endoftext|> [CLS] </s>"),
     *("caf\u00e9 and cafe\u0301", "\n\n\ttabs\r\n"),
 )
+Refused = tuple[int, bytes, "Mapping[str, str]"]
+_KINDS = frozenset(get_args(ProviderErrorKind))
+_MAY_PASS = frozenset({"rate_limit", "unavailable", "timeout"})
+_WAIT = {"retry-after": "7"}
+_MESSAGE = b'{"error": {"message": "no"}, "message": "no"}'
+_REFUSALS: dict[str, tuple[Refused, frozenset[str]]] = {
+    "400": ((400, _MESSAGE, {}), _KINDS - _MAY_PASS),
+    "401": ((401, _MESSAGE, {}), frozenset({"auth"})),
+    "404": ((404, _MESSAGE, {}), frozenset({"not_found"})),
+    "413": ((413, _MESSAGE, {}), frozenset({"too_large"})),
+    "429": ((429, _MESSAGE, _WAIT), frozenset({"rate_limit", "quota"})),
+    "500": ((500, b"<html>no</html>", {}), frozenset({"unavailable"})),
+    "503": ((503, _MESSAGE, _WAIT), frozenset({"unavailable", "rate_limit"})),
+    "a page instead of vectors": ((200, b"<html>sign in</html>", {}), _KINDS),
+    "an empty object": ((200, b"{}", {}), _KINDS),
+    "an answer that is cut off": ((200, b'{"da', {"content-length": "400"}), _KINDS),
+}
+"""By what a server does, its status, body and headers, and the kinds that this may be."""
+
+_POLLS = 200
+_POLL_SECONDS = 0.02
 _MOST = 2_048
 _UNLIMITED = 200  # texts where a provider knows no limit
 _LONG = 25_000  # tokens, where a provider knows no limit
@@ -64,6 +93,8 @@ class EmbeddingProviderConformance(IdentityLaws):
     work: of a provider without the capability ``remote`` the usual ones are tried. ``settings`` are
     Hypothesis's.
     """
+
+    hint = ProviderLaws.hint
 
     @law(count=st.integers(1, 9))
     def test_a_vector_for_each_text(self, provider: EmbeddingProvider, count: int) -> None:
@@ -192,6 +223,86 @@ class EmbeddingProviderConformance(IdentityLaws):
             with watched_network() as tried:
                 assert min(cast("BatchProvider", provider).batches().limits) > 0
             assert tried == []
+
+    @law()
+    def test_a_batch_job_gives_the_vectors_of_embed(self, provider: EmbeddingProvider) -> None:
+        """Each line is answered once, by the vector that its text has as a document.
+
+        The job is found by its name, and may be cleaned up twice. The law is skipped where the
+        server has no batch jobs, or is not done after some seconds.
+        """
+        if "batches" not in provider.capabilities:
+            pytest.skip("the provider does not declare batches")
+        jobs = cast("BatchProvider", provider).batches()
+        texts = {f"line-{7 - at}": text for at, text in enumerate(TEXTS)}
+        name = f"conformance-{token_hex(8)}"
+        try:
+            job = jobs.submit(name, texts, deadline=soon())
+        except ProviderError as error:
+            if error.status in {404, 405, 501}:
+                pytest.skip("the server has no batch jobs")
+            raise
+        assert jobs.find(name, deadline=soon()), "it is not found by its name"
+        assert jobs.find(f"{name}-2", deadline=soon()) is None, "another name finds it, too"
+        for _ in range(_POLLS):
+            if (state := jobs.poll(job, deadline=soon())).state != "running":
+                break
+            Event().wait(_POLL_SECONDS)
+        else:
+            pytest.skip("the job is still running")
+        assert state.state == "done", state.reason
+        lines = list(jobs.collect(job, deadline=soon()))
+        assert sorted(line.custom_id for line in lines) == sorted(texts)
+        for line in lines:
+            assert line.vector is not None, f"{line.custom_id}: {line.error}"
+            vector = checked([line.vector], count=1, dims=None, provider="under test")[0]
+            usual = embedded(provider, [texts[line.custom_id]])[0]
+            assert alike(vector, usual), f"{line.custom_id} has the vector of another text"
+        for _ in range(2):
+            jobs.clean(job, deadline=soon())
+
+    @law()
+    def test_a_refusal_has_its_kind(self, provider: EmbeddingProvider) -> None:
+        """Only what may pass by itself is of a kind that is tried again, and no answer is a crash.
+
+        A server on this machine answers with 401 (``auth``), 404 (``not_found``), 413
+        (``too_large``), 429 (``rate_limit`` or ``quota``), 5xx (``unavailable``), and with what is
+        no answer. ``retry_after`` is what the server asks for. The request is made once: trying
+        again is the host's.
+        """
+        self._need_requests(provider)
+        for name, ((status, body, headers), kinds) in _REFUSALS.items():
+            with Refusing(status, body, headers).running() as server:
+                error = self._error(name, self._at(server))
+                if not server.asked:
+                    pytest.skip("base_url is not the address that is asked")
+            assert error.kind in kinds, f"{name} is of kind {error.kind!r}"
+            if headers is _WAIT:
+                assert error.retry_after == 7, f"{name}: retry_after is {error.retry_after}"
+            if error.kind in _MAY_PASS:
+                assert len(set(server.asked)) == len(server.asked), f"{name}: it was asked again"
+
+    @law()
+    def test_the_key_stays_with_its_server(self, provider: EmbeddingProvider) -> None:
+        """A server that sends requests on to another one gives no key away."""
+        self._need_requests(provider)
+        key = self.context().api_key
+        if not key:
+            pytest.skip("the provider has no key")
+        with Refusing(200).running() as other:
+            there = {"location": f"{other.url}/elsewhere"}
+            with Refusing(307, b"", there).running() as server:
+                self._error("a server that redirects", self._at(server))
+                if key not in server.heard:
+                    pytest.skip("no key is sent to base_url")
+        assert key not in other.heard, "the key was sent on to another server"
+
+    def _need_requests(self, provider: EmbeddingProvider) -> None:
+        if "remote" not in provider.capabilities:
+            pytest.skip("the provider asks no server")
+
+    def _at(self, server: Refusing) -> ProviderContext:
+        return evolve(self.context(), base_url=server.url, transport=None)
 
     @law()
     def test_where_texts_go_is_declared(self, provider: EmbeddingProvider) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from contextlib import ExitStack, closing, contextmanager, suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import combinations
 from math import fsum, sqrt
-from typing import TYPE_CHECKING, ClassVar, get_args
+from threading import Thread
+from typing import TYPE_CHECKING, ClassVar, Self, get_args
 
 import pytest
 from attrs import evolve
@@ -66,6 +68,61 @@ def _same_vectors(one: EmbeddingProvider, other: EmbeddingProvider) -> bool:
         )
     except ProviderError:
         return False
+
+
+class Refusing(ThreadingHTTPServer):
+    """A server on this machine that gives one answer to whatever it is asked.
+
+    ``asked`` are the methods and paths of the requests, ``heard`` all that their headers held.
+    """
+
+    daemon_threads = True
+
+    def __init__(
+        self, status: int, body: bytes = b"{}", headers: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(("127.0.0.1", 0), _Refusal)
+        self.answer = status, body, {"content-length": str(len(body)), **(headers or {})}
+        self.asked: list[str] = []
+        self.heard = ""
+
+    @property
+    def url(self) -> str:
+        """Its address, without a path."""
+        return f"http://127.0.0.1:{self.server_port}"
+
+    @contextmanager
+    def running(self) -> Iterator[Self]:
+        """The server, while it answers."""
+        thread = Thread(target=self.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+        thread.start()
+        try:
+            yield self
+        finally:
+            self.shutdown()
+            self.server_close()
+
+
+class _Refusal(BaseHTTPRequestHandler):
+    server: Refusing
+
+    def parse_request(self) -> bool:
+        if not super().parse_request():
+            return False
+        self.rfile.read(int(self.headers.get("content-length") or 0))
+        self.server.asked.append(f"{self.command} {self.path}")
+        self.server.heard += f"{self.path}\n{self.headers}"
+        status, body, headers = self.server.answer
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+        self.close_connection = True
+        return False  # it is answered
+
+    def log_message(self, *_: object) -> None:
+        pass
 
 
 class ProviderLaws(Laws):

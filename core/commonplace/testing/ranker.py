@@ -233,10 +233,12 @@ class RankerConformance(Laws):
 
     @law(case=cases())
     def test_hits_stay_what_they_are(self, ranker: Ranker, case: Case) -> None:
-        """Chunks, and their ranks and scores in the arms, stay unchanged."""
+        """Chunks, their ranks and scores in the arms are unchanged; lines shown are the chunk's."""
         before = {hit.chunk.id: hit for hit in case.hits(ranker)}
         for hit in ranked(ranker, case):
             assert hit.chunk == before[hit.chunk.id].chunk
+            first, last = hit.lines or (hit.chunk.start_line, hit.chunk.end_line)
+            assert hit.chunk.start_line <= first <= last <= hit.chunk.end_line, hit.lines
             assert hit.explain.arms == before[hit.chunk.id].explain.arms
 
     @law(case=cases())

@@ -39,7 +39,7 @@ from commonplace.testing.laws import law
 from commonplace.testing.store.builds import BuildLaws
 from commonplace.testing.store.documents import AppendLaws, DocumentLaws
 from commonplace.testing.store.keyword import MatchLaws, ScoreLaws
-from commonplace.testing.store.lifetime import LifetimeLaws, StoreLaws, Watched
+from commonplace.testing.store.lifetime import KillLaws, LifetimeLaws, StoreLaws, Watched
 from commonplace.testing.store.pressure import PressureLaws, SizeLaws
 from commonplace.testing.store.vectors import NearestLaws, VectorLaws
 from commonplace.testing.strategies import (
@@ -224,7 +224,7 @@ class FoundLaws(StoreLaws):
 
     @law("keyword")
     def test_an_id_never_names_another_chunk(self, store: Store) -> None:
-        """Not when its document is replaced or deleted, nor when another build is activated."""
+        """Not when its document is replaced or deleted, a build activated, the store reopened."""
         put = make_put("a.md", "ant", "bee")
         publish(store, make_put("first.md", "ant"), put)
         gone = _ids(store)
@@ -238,6 +238,13 @@ class FoundLaws(StoreLaws):
         publish(store, put, identity="next")
         assert not gone & _ids(store)
         assert len(_ids(store)) == 2
+        if "persistent" in store.capabilities:
+            gone |= _ids(store)
+            write(store, DeleteDocument("memory", "a.md"))
+            store.close()
+            with self.opened_again() as again:
+                write(again, put)
+                assert not gone & _ids(again)
 
 
 def _ids(store: Store) -> set[ChunkId]:
@@ -255,7 +262,7 @@ def _everything(store: Store) -> tuple[object, ...]:
     return store.builds(), held(store), found
 
 
-class PersistenceLaws(StoreLaws):
+class PersistenceLaws(KillLaws):
     """The same folder, opened again; or a copy of it as a killed process leaves it.
 
     No dead process holds a lease on it.

@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from commonplace.model.chunks import DeleteDocument
+from commonplace.resilience.deadline import NEVER
 from commonplace.testing.base import (
+    ALL,
     EVERYWHERE,
     WAIT,
     fill,
@@ -71,13 +73,16 @@ class BuildLaws(StoreLaws):
     def test_a_filling_build_is_invisible(
         self, store: Store, corpus: Corpus, other: Corpus
     ) -> None:
-        """``documents``, ``health`` and searches report the live build alone, scores and all."""
+        """``documents``, ``health`` and searches report the live build alone, scores and all.
+
+        So do the counts that stand beside the hits of a search.
+        """
         publish(store, *corpus, make_put("live.md", "ant"))
-        before = held(store), store.health().chunks, _found(store)
+        before = held(store), store.health().chunks, _matches(store)
         with store.writer(wait=WAIT):
             fill(store, *other, make_put("filling.md", "ant", "ant bee"))
-            assert (held(store), store.health().chunks, _found(store)) == before
-        assert (held(store), store.health().chunks, _found(store)) == before
+            assert (held(store), store.health().chunks, _matches(store)) == before
+        assert (held(store), store.health().chunks, _matches(store)) == before
 
     @law()
     def test_without_a_live_build_nothing_is_there(self, store: Store) -> None:
@@ -186,6 +191,17 @@ class BuildLaws(StoreLaws):
 
         for _ in meanwhile(replace):
             assert len(search(store, words("ant"))) == 1
+
+
+def _matches(store: Store) -> object:
+    """All that a search says, as far as the store declares it."""
+    if "keyword" not in store.capabilities:
+        return None
+    query = words("ant", "bee")
+    matches = store.keyword(query, where=EVERYWHERE, limit=ALL, deadline=NEVER)
+    counts = (matches.chunks, matches.holders) if "counts" in store.capabilities else ()
+    terms = (matches.terms, matches.average) if "term_counts" in store.capabilities else ()
+    return matches.found, counts, terms
 
 
 def _found(store: Store) -> object:

@@ -150,7 +150,7 @@ class DocumentLaws(StoreLaws):
         self, store: Store, corpus: Corpus, stamp: Stamp
     ) -> None:
         """Everything else, down to the ids of the document's chunks, is unchanged."""
-        corpus = [make_put("touched.md", "ant", "bee"), *corpus]
+        corpus = [make_put("touched.md", "ant", "bee", tags=("tag",)), *corpus]
         publish(store, *corpus)
         before = _answers(store)
         touch = TouchDocument("memory", "touched.md", stamp)
@@ -247,10 +247,10 @@ class DocumentLaws(StoreLaws):
 
 
 def _answers(store: Store) -> object:
-    """Everything that can be found, with ids and scores, and the vectors there are."""
+    """All that can be found, with ids and scores, also by a tag, and the vectors there are."""
     spaces = cast("VectorStore", store).spaces() if "vectors" in store.capabilities else ()
-    keyword = "keyword" in store.capabilities
-    return spaces, search(store, words("ant", "bee", "cat", "dog")) if keyword else []
+    wheres = (Where(), Where(tags=("tag",))) if "keyword" in store.capabilities else ()
+    return spaces, [search(store, words("ant", "bee", "cat", "dog"), where) for where in wheres]
 
 
 _KEY = "memory", "grown.md"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import sys
 import threading
 from collections import Counter
 from collections.abc import Sequence
@@ -14,7 +16,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast, get_args
 
 import pytest
 
-from commonplace.errors import CommonplaceError, DeadlineExceededError, DeclinedError
+from commonplace.errors import CallerError, CommonplaceError, DeadlineExceededError, DeclinedError
+from commonplace.model.chunks import DeleteDocument
 from commonplace.model.plugins import STORE_ABILITIES
 from commonplace.resilience.deadline import NEVER, Deadline
 from commonplace.testing.base import (
@@ -24,6 +27,7 @@ from commonplace.testing.base import (
     busy,
     fill,
     held,
+    live_build,
     make_chunk,
     make_put,
     make_vector,
@@ -43,6 +47,7 @@ if TYPE_CHECKING:
     from commonplace.testing.base import Corpus
 
 
+_MOST_IMAGES = 40
 _SEARCHES = {"keyword", "nearest", "holders"}
 
 
@@ -249,6 +254,21 @@ class LifetimeLaws(StoreLaws):
         assert set(held(store)) == {("memory", "a.md")}
 
     @law()
+    def test_writing_needs_the_lease(self, store: Store) -> None:
+        """Without it each call that writes is a ``CallerError``, and changes nothing."""
+        live, build = publish(store, make_put("a.md", "ant")), fill(store, make_put("b.md", "ant"))
+        for write in (
+            lambda: store.put_documents(live, [make_put("c.md", "ant")]),
+            lambda: store.open_build("another"),
+            lambda: store.activate(build),
+            lambda: store.drop(build),
+        ):
+            with pytest.raises(CallerError):
+                write()
+        assert {one.state for one in store.builds()} == {"live", "filling"}
+        assert set(held(store)) == {("memory", "a.md")}
+
+    @law()
     def test_reading_needs_no_lease(self, store: Store) -> None:
         """While one thread writes, another reads."""
 
@@ -263,6 +283,61 @@ class LifetimeLaws(StoreLaws):
         with ThreadPoolExecutor(1) as pool, store.writer(wait=0):
             fill(store, make_put("b.md", "ant"))
             assert pool.submit(read).result(WAIT) == 1
+
+
+class KillLaws(StoreLaws):
+    """What a process leaves that is killed at any moment, by copies of its folder."""
+
+    @law("persistent")
+    def test_a_kill_at_any_step_leaves_all_or_nothing(self, store: Store) -> None:
+        """Whichever file a batch or ``activate`` has just opened, written or renamed.
+
+        What the next process finds in the folder is the old state or the new one.
+        """
+        publish(store, make_put("a.md", "ant"))
+        live, states = live_build(store), [held(store)]
+        with store.writer(wait=WAIT), self._images() as images:
+            store.put_documents(live, [make_put("b.md", "bee"), DeleteDocument("memory", "a.md")])
+        states.append(held(store))
+        build = fill(store, make_put("c.md", "ant"))
+        with store.writer(wait=WAIT), self._images() as others:
+            store.activate(build)
+        states.append(held(store))
+        for image in (*images, *others):
+            with closing(self.open_store(image)) as survivor:
+                assert held(survivor) in (states[1:] if image in others else states[:2])
+
+    @contextmanager
+    def _images(self) -> Iterator[list[str]]:
+        """Copies of the folder, one after each step of this thread that changes a file."""
+        images: list[str] = []
+        known, copies = _files(self.directory), self._empty_folder()
+
+        def look(*step: object) -> None:
+            nonlocal known
+            # What opens, writes and renames files is not written in Python.
+            now = _files(self.directory) if step[1] == "c_return" else known
+            if now != known and len(images) < _MOST_IMAGES:
+                known = now
+                images.append(shutil.copytree(self.directory, f"{copies}/{len(images)}"))
+
+        before = sys.getprofile()
+        sys.setprofile(look)
+        try:
+            yield images
+        finally:
+            sys.setprofile(before)
+
+
+def _files(directory: str) -> set[tuple[str, int, int]]:
+    """All files, with their sizes and times."""
+    found = set()
+    for folder, _, names in os.walk(directory):
+        for path in (os.path.join(folder, name) for name in names):
+            with suppress(FileNotFoundError):
+                about = os.stat(path)
+                found.add((path, about.st_size, about.st_mtime_ns))
+    return found
 
 
 Poison = Literal["torn", "no change", "no text"]

@@ -102,7 +102,8 @@ Times among the words, such as `yesterday`, `last week`, `on 3 May`, `between 3 
 October`, `on the 23rd`, `KW 48`, `last summer`, `the third quarter`, `in 2024` or `early 2024`, in
 English, German, French, Spanish, Italian, Portuguese, Russian, Chinese, Japanese, Korean and partly
 in Thai, leave no note out. `On Tuesday a week ago` is seven days before the last Tuesday, `a few
-days ago` two to seven days back; a quarter or month without a year is that of any year. A day
+days ago` two to seven days back; a quarter or month without a year is that of any year. `12/18` and
+`18/12` are days, but not `12/10`, which may be of two months; so it is in notes. A day
 counts as much as three words, a week as two, anything longer as half a word. What is of the time,
 or names it, comes first. Notes of a day or a week that is named are shown, too, where they have
 none of the other words, with a score of 0.5 at the most. Where no note of a longer time has another
@@ -126,6 +127,16 @@ A question for what will be (`what are we doing on Sunday`, `was machen wir am S
 coming days first, of these such as have its word for a task (`due`), and lowers what is of days
 gone by to four fifths. A question for more than a time must have a word as `will`, `planned` or
 `comes` for it.
+
+A question when something is next (`when is the next dentist appointment`, `wann ist der nächste …`,
+`下次…是什么时候`, `次の…はいつ`) raises notes of which a line has half of its words and names
+a day that is ahead, by a date or, in a log of the last week, by a weekday. Where there are any, logs of days
+gone by keep four fifths. A weekday counts as the coming one only where the log does not say in the
+past what was on it: `on Sunday we lost`, written on a Monday, is the day before.
+
+A question for a habit (`what do I usually do on Monday`, `was machen wir freitags`, `每周六做什么`) is
+of no Monday: notes of which a line says `every`, `Mondays` or the like of a weekday are raised, and logs
+keep four fifths.
 
 Several `path:`, or several `source:`, are alternatives; all other forms narrow the search. A
 filter that is not understood is left out, and a note says so. Where nothing is found, a note names

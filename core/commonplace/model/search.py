@@ -87,10 +87,8 @@ class KeywordQuery(NamedTuple):
     instead: frozenset[str] = frozenset()
     """Tokens of ``beside`` for other words, as good as these: parts, synonyms, compounds."""
     foreseen: str = ""
-    """Where what will be is asked for, the day (ISO) from which on that is: today. Without ``days``
-    it is asked when something is next."""
-    again: bool = False
-    """It is asked what is on a weekday again and again."""
+    """Where what will be, or without ``days`` what is next, is asked for: today (ISO)."""
+    again: bool = False  # what is on a weekday again and again
 
     @property
     def terms(self) -> tuple[str, ...]:

@@ -151,7 +151,7 @@ class IndexedMemoryManager:
             asked = self._store, query.keyword, where, limit, deadline
             arms = [with_days(arm, *asked, alone=len(arms) == 1) for arm in arms]
         elif query.keyword.foreseen or query.keyword.again:
-            from commonplace.index.arms import with_saying
+            from commonplace.index.upcoming import with_saying
 
             arms = [with_saying(arm, query.keyword) for arm in arms]
         if not any(arm.found or (arm.kind == "cosine" and not arm.note) for arm in arms):

@@ -253,7 +253,6 @@ from commonplace.text.facts import prose_lines as prose_lines
 from commonplace.text.facts import successor_in as successor_in
 from commonplace.text.facts import superseded_in as superseded_in
 from commonplace.text.languages import MARKS as MARKS
-from commonplace.text.languages import may_be_seen_from_today as may_be_seen_from_today
 from commonplace.text.notes import note_facts as note_facts
 from commonplace.text.query import parse_query as parse_query
 from commonplace.text.query import shown_filters as shown_filters
@@ -264,6 +263,7 @@ from commonplace.text.redaction import PEM_BEGIN as PEM_BEGIN
 from commonplace.text.redaction import PEM_END as PEM_END
 from commonplace.text.redaction import looks_random as looks_random
 from commonplace.text.redaction import redact as redact
+from commonplace.text.time_hints import may_be_seen_from_today as may_be_seen_from_today
 from commonplace.text.tokens import has_unspaced as has_unspaced
 from commonplace.text.values import NUMBER as NUMBER
 from commonplace.text.values import fact_of as fact_of

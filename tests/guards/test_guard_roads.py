@@ -18,8 +18,8 @@ ROOT = Path(__file__).parents[2]
 FOLDERS = ("core", "backends", "providers", "plugins")
 
 # Stems of words in Latin letters have a room of their own, which both enter, and items of a list
-# are read where lines of notes are.
-SEARCH_FILES = 34
+# are read where lines of notes are. Whether a query may name a time is no matter of languages.
+SEARCH_FILES = 35
 SEARCH_FRAMES = 12
 SYNC_FILES = 39
 

@@ -32,10 +32,10 @@ from commonplace.search.ranking import (
     run_rankers,
     unembedded,
 )
-from commonplace.text.languages import may_name_days
 from commonplace.text.query import parse_query, shown_filters
 from commonplace.text.questions import may_be_foreign, words_beside
 from commonplace.text.stems import may_be_joined
+from commonplace.text.time_hints import may_name_days
 from commonplace.text.tokens import has_unspaced
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 :func:`read_times` has :mod:`commonplace.text.days` find the times. Here is the last of the passes
 that are listed there: it adds days to come, for "on Monday" the next one.
 
-Imported only for a query that may name a time; see :func:`may_name_days` in ``languages.py``.
+Imported only for a query that may name a time; see :func:`may_name_days` in ``time_hints.py``.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ A text is read in four passes:
 ``day_words.py`` has the words, ``dates.py`` the days that those seen from today mean. A day without
 a year is written ``-05-07``; ``is_yearly`` in ``day_spans.py`` tells.
 
-Imported only for a query that may name one; see :func:`may_name_days` in ``languages.py``.
+Imported only for a query that may name one; see :func:`may_name_days` in ``time_hints.py``.
 """
 
 from __future__ import annotations

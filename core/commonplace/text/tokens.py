@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from commonplace.text.languages import (
     EMOJI,
-    FIRST_OTHER_DIGIT,
     IGNORABLE,
     MARKS,
     RADICALS,
@@ -325,7 +324,7 @@ def _plain(word: str) -> str:
 
     word = normalize("NFKC", drop_ignorable(word[:_MAX_RAW]))
     word = "".join(normalize("NFKC", word.casefold()).split())[:MAX_TOKEN]  # some hold spaces
-    return word if max(word, default="") < FIRST_OTHER_DIGIT else in_our_digits(word)
+    return in_our_digits(word)
 
 
 _WITHOUT_MARK = str.maketrans(

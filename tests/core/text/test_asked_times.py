@@ -9,8 +9,8 @@ import pytest
 
 from commonplace.text.analyse import make_analyser
 from commonplace.text.asked_times import read_times
-from commonplace.text.languages import may_name_days
 from commonplace.text.query import parse_query
+from commonplace.text.time_hints import may_name_days
 
 if TYPE_CHECKING:
     from commonplace.model.search import KeywordQuery

@@ -9,7 +9,7 @@ import pytest
 from tests.core.text.times import named_days
 
 from commonplace.text.days import times_of
-from commonplace.text.languages import may_name_days
+from commonplace.text.time_hints import may_name_days
 
 if TYPE_CHECKING:
     from commonplace.text.day_spans import Days

@@ -11,7 +11,7 @@ from tests.core.text.times import named_days
 
 from commonplace.text.dates import RELATIVE, days_of
 from commonplace.text.days import days_of_times, is_only_a_time, times_of
-from commonplace.text.languages import may_be_seen_from_today, may_name_days
+from commonplace.text.time_hints import may_be_seen_from_today, may_name_days
 
 if TYPE_CHECKING:
     from commonplace.text.day_spans import Days

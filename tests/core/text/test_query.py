@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from commonplace.model.search import QueryNote, Where
-from commonplace.text.languages import may_name_days
 from commonplace.text.query import ParsedQuery, parse_query
+from commonplace.text.time_hints import may_name_days
 
 
 def TODAY() -> date:  # noqa: N802 - a constant to these tests

@@ -6,8 +6,8 @@ from datetime import date
 
 import pytest
 
-from commonplace.text.languages import may_name_days
 from commonplace.text.tenses import asks_for_habit, dates_ahead, is_habit_of_a_weekday, next_asked
+from commonplace.text.time_hints import may_name_days
 
 TODAY = date(2026, 12, 2)
 

@@ -7,7 +7,7 @@ from datetime import date
 import pytest
 
 from commonplace.text.days import times_of
-from commonplace.text.languages import may_name_days
+from commonplace.text.time_hints import may_name_days
 
 TODAY = date(2026, 11, 25)
 

@@ -128,15 +128,16 @@ coming days first, of these such as have its word for a task (`due`), and lowers
 gone by to four fifths. A question for more than a time must have a word as `will`, `planned` or
 `comes` for it.
 
-A question when something is next (`when is the next dentist appointment`, `wann ist der nächste …`,
-`下次…是什么时候`, `次の…はいつ`) raises notes of which a line has half of its words and names
-a day that is ahead, by a date or, in a log of the last week, by a weekday. Where there are any,
-logs of days gone by keep four fifths. A weekday counts as the coming one only where the log does
-not say in the past what was on it: `on Sunday we lost`, written on a Monday, is the day before.
+A question when something is next (`when is the next dentist appointment`,
+`wann ist der nächste …`, `下次…是什么时候`, `次の…はいつ`) raises notes of which a line
+has half of its words and names a day that is ahead, by a date or, in a log of the last week, by a
+weekday. Where there are any, logs of days gone by keep four fifths. A weekday counts as the coming
+one only where the log does not say in the past what was on it: `on Sunday we lost`, written on a
+Monday, is the day before.
 
 A question for a habit (`what do I usually do on Monday`, `was machen wir freitags`,
-`每周六做什么`) is of no Monday: notes of which a line says `every`, `Mondays` or the like of a
-weekday are raised, and logs keep four fifths.
+`每周六做什么`) is of no Monday: notes of which a line says `every`, `Mondays` or the like of
+a weekday are raised, and logs keep four fifths.
 
 Several `path:`, or several `source:`, are alternatives; all other forms narrow the search. A
 filter that is not understood is left out, and a note says so. Where nothing is found, a note names
@@ -183,11 +184,6 @@ each `path:` and `tag:` that no note has.
   likely word for one that is mistyped. A telephone or account number that was copied without spaces
   is found in the groups that a note has it in, "25000" as "25 000". "wifi" finds "Wi-Fi", and
   `-wifi` leaves it out.
-- Words in Chinese find the other script (電腦, 电脑), those in Japanese the other kana (めがね,
-  メガネ) and other forms of names (渡邉, 渡辺), where no note has them as typed. Digits of all
-  scripts are the same (๑๒, 12). Numbers up to 9,999 in digits find numerals of Chinese, Japanese,
-  Korean and Thai, and are found by them (60天, 六十天). `-word` leaves out only what is written as
-  typed.
 - A snippet is valid Markdown: a block of code that is cut is closed, rows of a table have its
   header.
 """

@@ -97,20 +97,24 @@ def test_a_section_is_read_by_its_plugin(host: PluginHost, section: str, known: 
 
 
 def clashing(name: str) -> PluginHost:
-    """All that is installed, and another distribution that offers ``name``, too."""
-    return PluginHost((*installed(), EntryPoint(name, "acme_clash", "acme-clash", "1.0")), env={})
+    """All that is installed, and two more distributions that offer ``name``."""
+    rivals = (EntryPoint(name, "acme_clash", f"acme-{of}", "1.0") for of in ("clang", "clash"))
+    return PluginHost((*installed(), *rivals), env={})
 
 
 def test_a_chunker_that_two_plugins_offer_stops_indexing_only_where_it_is_used(
     make: Make,
 ) -> None:
-    used = backends(clashing("chunker.markdown"), make())
+    used = backends(
+        clashing("chunker.pages"),
+        make({"memory": {"search": {"chunking": {"strategy": "pages"}}}}),
+    )
     assert used.health().available
-    with pytest.raises(PluginUnavailableError, match=r"chunker\.markdown is offered by") as caught:
+    with pytest.raises(PluginUnavailableError, match=r"chunker\.pages is offered by") as caught:
         used.maintain(deadline=NEVER)
     assert "COMMONPLACE_DISABLE_PLUGINS=acme-clash" in caught.value.hint
     used.close()
-    unused = backends(clashing("chunker.lines"), make())
+    unused = backends(clashing("chunker.pages"), make())
     unused.maintain(deadline=NEVER)
     unused.close()
 

@@ -71,9 +71,9 @@ def test_sources_that_are_switched_off_are_no_slip(source: str, searching: Make)
 
 
 def test_a_source_that_two_plugins_offer_costs_the_others_nothing(searching: Make) -> None:
-    second = EntryPoint("source.codex", "acme_clash", "acme-clash", "1.0")
-    host = PluginHost((*installed(), second), env={})
-    sources, (notice,) = make_sources(host, searching("memory", "codex", "claude-code"))
+    rivals = (EntryPoint("source.crm", "acme", f"acme-{of}", "1.0") for of in ("clang", "clash"))
+    host = PluginHost((*installed(), *rivals), env={})
+    sources, (notice,) = make_sources(host, searching("memory", "crm", "claude-code"))
     assert [source.id for source in sources] == ["memory", "claude-code"]
-    assert "source 'codex' is not searched: source.codex is offered by " in notice
+    assert "source 'crm' is not searched: source.crm is offered by " in notice
     assert "COMMONPLACE_DISABLE_PLUGINS=acme-clash" in notice

@@ -262,8 +262,8 @@ _FORMS_IN_NAMES = (
 LETTERS_OF_NAMES = frozenset("".join(_FORMS_IN_NAMES))
 """Those of Japanese names that have several forms."""
 
-# Written by docs/generate/chinese_letters.py from the transform Traditional-Simplified of CLDR
-# (Unicode License V3).
+# Written by docs/generate/chinese_letters.py from the transform Traditional-Simplified of CLDR:
+# Copyright 1991-2022 Unicode, Inc., Unicode License V3 (https://www.unicode.org/license.txt).
 _IN_BOTH = (
     "丑丰么了于云交仆仿伙余佛佣借儿克具冬准几凶出划刮制剩升卜占卷只台吁吃吊后向听周咸咽哄唇喂"
     "噪回困坏堤夸奸姐姜娘家尸局岩峰布帘席干并幸床弦彩征御志念恤愈愿戚戮才扎扑托扣折挂挽捆捻搜"

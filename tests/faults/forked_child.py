@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import commonplace_sqlite.database
 from commonplace import AsyncMemory, Memory
-from commonplace.resilience import _FORKED
+from commonplace.resilience import parts_of_this_process
 from commonplace_sqlite.connection import transaction as usual_transaction
 from commonplace_sqlite.database import Database
 
@@ -104,7 +104,7 @@ def in_transaction(memory: Memory) -> int:
     syncing = threading.Thread(target=lambda: memory.sync(force=True))
     syncing.start()
     inside.wait()
-    (database,) = (part for part in _FORKED if isinstance(part, Database))
+    (database,) = (part for part in parts_of_this_process() if isinstance(part, Database))
     database.undivided = (_Starting(go), *database.undivided)  # type: ignore[assignment]
     status = fork(lambda: beta(memory), go.set)
     syncing.join()

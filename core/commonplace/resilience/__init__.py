@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from _weakrefset import WeakSet  # weakref takes longer to import
+from _weakref import ref  # weakref takes longer to import
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
             ...
 
 
-_FORKED: WeakSet[Forked] = WeakSet()
+_FORKED: set[ref[Forked]] = set()
 _PARENTS: list[object] = []
 """What a child got from its parent: to close it may end what the parent works with."""
 
@@ -36,12 +36,18 @@ def begin_in_children(part: Forked) -> None:
     Of what is in the midst of something while it holds locks, the attribute ``undivided`` has them,
     in the order in which they are taken: a fork waits for them, up to 10 seconds in all.
     """
-    _FORKED.add(part)
+    _FORKED.add(ref(part, _FORKED.discard))
+
+
+def parts_of_this_process() -> list[Forked]:
+    """What :func:`begin_in_children` was called for and is still used."""
+    alive = [reference() for reference in list(_FORKED)]  # other threads may add some
+    return [part for part in alive if part is not None]
 
 
 def _pause() -> None:
     until = time.monotonic() + _PAUSE_SECONDS
-    for part in list(_FORKED):
+    for part in parts_of_this_process():
         locks: Sequence[Lock] = getattr(part, "undivided", ())
         _held.extend(
             lock for lock in locks if lock.acquire(timeout=max(until - time.monotonic(), 0.0))
@@ -54,7 +60,7 @@ def _go_on() -> None:
 
 
 def _begin_all() -> None:
-    for part in list(_FORKED):
+    for part in parts_of_this_process():
         _PARENTS.append(vars(part).copy())
         part.begin()
     _go_on()

@@ -74,7 +74,7 @@ def ways_to_part(word: str) -> Iterator[tuple[str, ...]]:
 
 
 _MEANT = {
-    "after": "date day since from seit ab nach desde depuis",
+    "after": "date day on since from seit ab nach desde depuis",
     "before": "until till bis vor hasta avant antes",
     "path": "file filename name folder dir directory datei ordner pfad",
     "tag": "tags label",

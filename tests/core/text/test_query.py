@@ -125,6 +125,7 @@ def test_what_has_hyphens_or_dots_names_no_day(text: str) -> None:
         ("tea AND coffee AND milk", "AND is a word here"),
         ("title:Siebert Rechnung", "title: is no filter, and was searched for as a word: the"),
         ("Rechnung nach:2026-11", "nach: is no filter, and was searched for as a word: use after:"),
+        ("invoice on:2026-11-21", "on: is no filter, and was searched for as a word: use after:"),
         ("Titel:Siebert", "Titel: is no filter"),
         ("file:siebert.md", "file: is no filter, and was searched for as a word: use path:"),
     ],

@@ -111,11 +111,15 @@ class JsonLog:
                 self._rotate(self._most - len(data) + 1)
             elif self.is_full:
                 return
-            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+            flags = os.O_RDWR | os.O_APPEND | os.O_CREAT
             for name in ("O_NOFOLLOW", "O_CLOEXEC"):  # some systems have neither
                 flags |= getattr(os, name, 0)
             opened = os.open(self.path, flags, 0o600)
             try:
+                if os.fstat(opened).st_size:
+                    os.lseek(opened, -1, os.SEEK_END)
+                    if os.read(opened, 1) != b"\n":  # a disk was full, or a writer killed
+                        data = b"\n" + data
                 os.write(opened, data)
             finally:
                 os.close(opened)

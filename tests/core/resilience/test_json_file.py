@@ -212,6 +212,14 @@ def test_damaged_lines_of_a_log_are_skipped(tmp_path: Path) -> None:
     assert list(JsonLog(str(path), most_bytes=50_000).records()) == [{"a": 1}, [2]]
 
 
+def test_a_record_behind_half_a_line_is_kept(tmp_path: Path) -> None:
+    """A disk that was full leaves one."""
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"a": 1}\n{"a": ', encoding="utf-8")
+    JsonLog(str(path), most_bytes=50_000).append({"a": 3})
+    assert list(JsonLog(str(path), most_bytes=50_000).records()) == [{"a": 1}, {"a": 3}]
+
+
 @pytest.mark.parametrize("rotating", [False, True])
 def test_a_log_that_cannot_be_written_is_left_alone(tmp_path: Path, rotating: bool) -> None:
     (tmp_path / "file").write_text("")

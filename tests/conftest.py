@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import importlib.util
 import os
-from compileall import compile_dir
+import sys
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -42,17 +42,14 @@ if "CI" in os.environ:
 def pytest_configure(config: pytest.Config) -> None:
     """Draw fewer examples in the README's test command than in the whole suite.
 
-    And compile the checkout once: a thousand processes that the tests start would each do so where
-    they may not keep what they compile, and take twice as long.
+    And keep what Python compiles, even where the environment says otherwise: a thousand processes
+    that the tests start would each compile the whole package, and take twice as long.
     """
+    sys.dont_write_bytecode = False
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     if "not slow" in config.getoption("markexpr"):
         settings.load_profile("few")
         os.environ.setdefault("COMMONPLACE_TESTING_PROFILE", "quick")
-    if not hasattr(config, "workerinput"):  # pytest-xdist's workers come after this
-        root = Path(__file__).resolve().parents[1]
-        for folder in ("core", "backends", "providers", "plugins"):
-            if (root / folder).is_dir():
-                compile_dir(root / folder, quiet=2)
 
 
 def pytest_sessionstart() -> None:

@@ -14,7 +14,7 @@ from datetime import date, timedelta
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from commonplace.text.dates import ANY_DAY_OF_MONTH, IN_SOME_DAYS, LAST_WEEKDAY
+from commonplace.text.dates import ANY_DAY_OF_MONTH, IN_SOME_DAYS, LAST_WEEKDAY, match_of
 from commonplace.text.day_spans import Time, is_yearly
 from commonplace.text.days import days_of_times, times_of, without
 from commonplace.text.languages import composed
@@ -176,7 +176,7 @@ def _times_in(text: str, today: Callable[[], date]) -> list[Time]:
 
 def _is_weekday(time: Time, text: str) -> bool:
     words = "-".join(text[time.start : time.end].lower().split())
-    return time.words is None and re.fullmatch(LAST_WEEKDAY, words) is not None
+    return time.words is None and match_of(LAST_WEEKDAY, words) is not None
 
 
 def _said(time: Time, text: str, *, alone: bool = False) -> str:
@@ -205,6 +205,8 @@ _PARTICLE = (
 
 def _with_particle(time: Time, text: str) -> Time:
     """``time`` with the particle behind it in ``text``: no note is asked for that alone."""
+    if text.isascii():
+        return time
     particle = re.compile(_PARTICLE).match(text, time.end)
     return time._replace(end=particle.end()) if particle else time
 
@@ -226,7 +228,7 @@ def _with_days_to_come(
             result.append(time)
             continue
         words = "-".join(text[time.start : time.end].lower().split())
-        if re.fullmatch(IN_SOME_DAYS, words) and not coming:
+        if match_of(IN_SOME_DAYS, words) and not coming:
             rest = text[: time.start] + text[time.end :]
             if past or not _is_only_an_appointment(words, rest):
                 continue
@@ -297,12 +299,12 @@ def _day_of(year: int, day: str) -> date:
 
 def _ahead(first: date, last: date, words: str) -> timedelta | None:
     """How far ahead the next time is that ``words`` may mean too; ``None``: they mean no other."""
-    weekday = re.match(LAST_WEEKDAY, words)
+    weekday = match_of(LAST_WEEKDAY, words, whole=False)
     if weekday is not None:
         behind = words[weekday.end() :]  # "last", or a date, names one day; "to Friday" several
         if behind in ("", "'s", "’s") if first == last else behind:
             return timedelta(_WEEK)
-    if first == last and re.fullmatch(ANY_DAY_OF_MONTH, words):
+    if first == last and match_of(ANY_DAY_OF_MONTH, words):
         steps = map(timedelta, range(1, 2 * _LONGEST_MONTH + 1))
         return next(step for step in steps if (last + step).day == last.day)
     return None

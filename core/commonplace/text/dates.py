@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING
 from commonplace.errors import ConfigError, suggest
 from commonplace.text import day_words as words
 from commonplace.text.day_spans import MONTHS
+from commonplace.text.time_hints import may_have
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from zoneinfo import ZoneInfo
 
     _Form = tuple[str, Callable[[date, re.Match[str]], "Days"]]
@@ -151,10 +152,6 @@ def _named(today: date, match: re.Match[str]) -> Days:
 def _named_quarter(today: date, match: re.Match[str]) -> Days:
     quarter = int(match[1])
     return _quarter(int(match[2] or today.year - (3 * quarter - 2 > today.month)), quarter)
-
-
-def _any_of(patterns: str) -> str:
-    return "|".join(patterns.split())
 
 
 def _unit(word: str) -> str:
@@ -363,7 +360,7 @@ _FORMS: list[_Form] = [
     (rf"(?P<y>\d{{4}})-{_MONTH}", _named),
     (rf"{_DAY}\.-?(?P<m>\d\d?)\.(?:-?(?P<y>\d{{4}}))?", _named),
     (f"{_DAY_NAME}|({'|'.join(words.WEEKDAYS)})", _weekday),
-    *((_any_of(patterns), meaning) for patterns, meaning in (*_RELATIVE, *_ASKED)),
+    *(("|".join(patterns.split()), meaning) for patterns, meaning in (*_RELATIVE, *_ASKED)),
 ]
 
 _MEANINGS = {part: of for patterns, of in (*_RELATIVE, *_ASKED) for part in patterns.split()}
@@ -373,20 +370,29 @@ RELATIVE = tuple(part for patterns, _ in _RELATIVE for part in patterns.split())
 QUERY_ONLY = tuple(part for patterns, _ in _ASKED for part in patterns.split())
 """Patterns of the times that only queries name: in a note "in 30 days" is a length of time."""
 
-IN_SOME_DAYS = _any_of(words.AHEAD)
-"""A pattern of "in two days", which also says how long something took."""
+IN_SOME_DAYS = words.AHEAD.split()
+"""Patterns of "in two days", which also says how long something took."""
 
-LAST_WEEKDAY = _any_of(f"{words.WEEKDAY_LAST} {words.WEEKDAY_ALONE} {words.BARE_WEEKDAY}")
-"""A pattern of "on Monday", which may mean the last one or, beside other words, the next one."""
+LAST_WEEKDAY = f"{words.WEEKDAY_LAST} {words.WEEKDAY_ALONE} {words.BARE_WEEKDAY}".split()
+"""Patterns of "on Monday", which may mean the last one or, beside other words, the next one."""
 
-ANY_DAY_OF_MONTH = _any_of(words.DAY_OF_MONTH)
-"""A pattern of "on the 23rd", which may mean the last one or the next one."""
+ANY_DAY_OF_MONTH = words.DAY_OF_MONTH.split()
+"""Patterns of "on the 23rd", which may mean the last one or the next one."""
 
-ALSO_IN_NOTES = (
-    f"{LAST_WEEKDAY}|{_any_of(' '.join(words.WEEKENDS_AGO.values()))}"
-    f"|{words.WEEK_NUMBER}|{_any_of(words.SEASON + words.AFTER_SEASON)}"
-)
-"""A pattern of the times seen from today that notes use, too: "on Monday", "last weekend"."""
+_IN_NOTES = [*LAST_WEEKDAY, *" ".join(words.WEEKENDS_AGO.values()).split()]
+_IN_NOTES += f"{words.WEEK_NUMBER} {words.SEASON} {words.AFTER_SEASON}".split()
+
+
+def is_used_in_notes(text: str) -> bool:
+    """Whether notes, too, name such a time seen from their day: "on Monday", "last weekend"."""
+    return match_of(_IN_NOTES, text) is not None
+
+
+def match_of(names: Iterable[str], text: str, *, whole: bool = True) -> re.Match[str] | None:
+    """The match of the first of ``names``, patterns, with ``text``, or with its beginning."""
+    match = re.fullmatch if whole else re.match
+    found = (match(name, text) for name in names if may_have(name, text))
+    return next(filter(None, found), None)
 
 
 def seen_from(today: date, text: str, names: Sequence[str]) -> Days | None:

@@ -24,6 +24,7 @@ from commonplace.text.day_spans import (
 )
 from commonplace.text.day_words import ASIAN_WEEKDAYS, WEEKDAYS
 from commonplace.text.tenses import tells_of_past
+from commonplace.text.time_hints import may_have
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -307,7 +308,6 @@ def _any_of(names: frozenset[str], weekdays: frozenset[int]) -> re.Pattern[str]:
     return names_pattern([*names, *words, *asian])
 
 
-_UNSPACED = re.compile("[\u0e00-\u0e7f\u3000-\ud7ff]")
 _LETTER = "[a-z0-9_\u00c0-\u024f\u0400-\u04ff]"
 
 
@@ -336,30 +336,6 @@ def opening(kind: str = "", marks: str = " +~", *, articles: bool = True) -> str
     chosen = [one.lstrip("+~") for one in words if (one[0] if one[0] in "+~" else " ") in marks]
     pattern = "|".join(chosen).replace("%", _ARTICLE if articles else "").replace("@", _OF)
     return pattern.replace("_", r"\s+")
-
-
-def may_have(pattern: str, lowered: str) -> bool:
-    """Whether ``lowered`` may have what ``pattern`` matches: to compile all takes long."""
-    return any(map(lowered.__contains__, _hints(pattern)))
-
-
-@cache
-def _hints(pattern: str) -> frozenset[str]:
-    """Letters of which each match of ``pattern`` has some: those outside of groups, or else any."""
-    # Without escapes, classes of what is no letter, and what may be missing.
-    plain = re.sub(r"\\.|\[\^[^]]*]|\{[^}]*}|[^\W\d_][?*]", " ", pattern)
-    plain = re.sub(r"\[([^]]*)]", lambda letters: f"({' '.join(letters[1])})", plain)
-    depth = 0
-    outside, every = [""], [""]  # runs of letters outside of groups, and all
-    for sign in plain:
-        depth += (sign in "([") - (sign in ")]")
-        for runs, counts in ((outside, depth == 0), (every, True)):
-            if sign.isalpha() and counts:
-                runs[-1] += sign
-            elif runs[-1]:
-                runs.append("")
-    longest = max(outside, key=len)
-    return frozenset([longest] if longest else filter(None, every))
 
 
 @lru_cache(maxsize=128)
@@ -396,5 +372,18 @@ def _unspaced(names: Iterable[str]) -> str:
 def _patterns(names: Iterable[str], *, unspaced: bool) -> Iterator[str]:
     """The patterns of ``names`` in scripts without spaces, or else of the others."""
     for name in names:
-        if (_UNSPACED.search(name) is not None) == unspaced:
+        if _is_unspaced(name) == unspaced:
             yield in_words(name)
+
+
+def names_for(lowered: str, names: Iterable[str]) -> tuple[str, ...]:
+    """Those of ``names``, patterns, that ``lowered`` may have: to compile all takes long."""
+    scripts = (False,) if lowered.isascii() else (False, True)
+    known = (name for name in names if _is_unspaced(name) in scripts)
+    return tuple(name for name in known if may_have(name, lowered))
+
+
+def _is_unspaced(name: str) -> bool:
+    """Whether ``name``, a pattern, is of a script without spaces between words."""
+    highest = max(name)
+    return highest >= "\u3000" or "\u0e00" <= highest <= "\u0e7f"

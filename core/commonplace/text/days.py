@@ -25,12 +25,12 @@ from itertools import islice
 from string import digits
 from typing import TYPE_CHECKING
 
-from commonplace.text.dates import ALSO_IN_NOTES, QUERY_ONLY, RELATIVE, number_of, seen_from
+from commonplace.text.dates import QUERY_ONLY, RELATIVE, is_used_in_notes, number_of, seen_from
 from commonplace.text.day_names import (
     NONE,
     compiled_spaced,
     compiled_unspaced,
-    may_have,
+    names_for,
     opening,
 )
 from commonplace.text.day_spans import (
@@ -88,9 +88,7 @@ _YEAR_BEFORE = in_words(f"in|during|im-jahre?|en|em|nel|в|{PART_OF_YEAR}")
 _OPENING_A_YEAR = rf"(?!up\s|до\s)(?:{opening(marks=' +')})"
 _NO_AMOUNT = r"(?!\s*[€$£%]|\s+(?:(?-i:[A-ZÄÖÜ])|(?:euros?|dollars?|km|m|kg|[mg]b|kwh|w|rpm)\b))"
 # What may stand before "3 may" where that is a day.
-_ON = re.compile(
-    rf"\b(?:on|of|by|from|am|vom|le|du|au|el|del|al|il|{opening(marks=' +')})\s+$", re.IGNORECASE
-)
+_ON = rf"\b(?:on|of|by|from|am|vom|le|du|au|el|del|al|il|{opening(marks=' +')})\s+$"
 _FIRST_NAMES = {"may", "mai", "mar", "april", "june", "jan", "august", "julio", "juli", "avril"}
 _OTHER_WORDS = {"may", "march", "mars", "sept"}
 _NO_MONTH = {"this", "last", "next", "en", "before", "after"}
@@ -128,6 +126,9 @@ def times_of(text: str, today: Callable[[], date], *, asked: bool = False) -> li
 def _times_of_calendar(text: str, today: Callable[[], date], *, asked: bool) -> Iterator[Time]:
     lowered = text.lower()
     months = tuple(name for name in (*_NUMBERS, *_THAI) if not asked or name in lowered)
+    if asked and not months and "月" not in text and not any(map(str.isdigit, text)):
+        yield from quarters_in(text)
+        return
     years = not asked or "19" in lowered or "20" in lowered
     pattern = _calendar_pattern(
         months, years=years, asian=not (asked and text.isascii()), asked=asked
@@ -159,7 +160,7 @@ def _two_months() -> re.Pattern[str]:
 
 def _in_year(match: re.Match[str], days: Days, today: Callable[[], date]) -> Days:
     """``days``, those without a year in the year that a "last", "this" or "next" before means."""
-    before = (match["before"] or "").lower()
+    before = (match.groupdict().get("before") or "").lower()
     if not is_yearly(days[0]) or before not in {"last", "this", "next"}:
         return days
     now, month = today(), int(days[0][1:3])
@@ -191,7 +192,7 @@ def _times_seen_from(today: Callable[[], date], text: str, *, asked: bool) -> It
     # The names in one query are few. Other texts are many: for these all are compiled, once.
     names = RELATIVE
     if asked:
-        names = tuple(name for name in RELATIVE + QUERY_ONLY if may_have(name, lowered))
+        names = names_for(lowered, RELATIVE + QUERY_ONLY)
     patterns = [compiled_spaced(names)] if names else []
     if names and not text.isascii():
         patterns.append(compiled_unspaced(names))
@@ -202,15 +203,13 @@ def _times_seen_from(today: Callable[[], date], text: str, *, asked: bool) -> It
         may_be_name = words in _SURNAMES and match.start() > 0
         if may_be_name and (words != match["time"] or _TITLE.search(text, 0, match.start())):
             continue
-        possible = [name for name in names if may_have(name, words)]
+        possible = names_for(words, names)
         if days := seen_from(today(), words, possible):
             first, last = days
             if _SINCE_A_DAY.match(words) or _SINCE.search(text, 0, match.start()):
                 last = max(last, today())
             in_notes = (
-                "-" in words
-                or last - first > _A_MONTH
-                or re.fullmatch(ALSO_IN_NOTES, "-".join(words.split())) is not None
+                "-" in words or last - first > _A_MONTH or is_used_in_notes("-".join(words.split()))
             )
             yield Time(*match.span(), (first.isoformat(), last.isoformat()), not in_notes)
 
@@ -250,7 +249,8 @@ def _is_month(match: re.Match[str], groups: dict[str, str]) -> bool:
             return False
     if month.lower() in _OTHER_WORDS and after.islower() and (month.islower() or month == "Mars"):
         if groups.get("day"):
-            is_day = groups.get("nth") or _ON.search(match.string, 0, match.start())
+            before_it = match.string[: match.start()]
+            is_day = groups.get("nth") or re.search(_ON, before_it, re.IGNORECASE)
             return bool(is_day) or match[0][:1].isalpha()
         return before not in _NO_MONTH
     is_name = month.lower() in _FIRST_NAMES and month[0].isupper() and after[:1].isupper()
@@ -347,7 +347,8 @@ def _calendar_pattern(
             rf"(?P<month{{0}}>{thai_in_full})",
         )
     # A group's name may stand once in a pattern: the number of its form makes it another.
-    numbered = "|".join(form.format(number) for number, form in enumerate(forms))
+    possible = enumerate(form for form in forms if NONE not in form)
+    numbered = "|".join(form.format(number) for number, form in possible)
     return re.compile(numbered, re.IGNORECASE)
 
 

@@ -5,6 +5,8 @@ What reads the times is in ``days.py`` and ``asked_times.py``, which take a hund
 
 from __future__ import annotations
 
+import re
+from functools import cache
 from itertools import pairwise
 
 from commonplace.text.languages import composed
@@ -76,3 +78,53 @@ def may_name_days(text: str) -> bool:
         return True
     is_next = any(map(lowered.__contains__, _NEXT))  # see ``next_asked`` in ``tenses.py``
     return is_next and (lowered.startswith(" next ") or any(map(lowered.__contains__, _WHEN)))
+
+
+def may_have(pattern: str, lowered: str) -> bool:
+    """Whether ``lowered`` may have what ``pattern`` matches: to compile all takes long."""
+    return all(any(map(lowered.__contains__, letters)) for letters in _needed(pattern))
+
+
+# Escapes, classes, openings of groups, what is missing or repeated, words, and single signs.
+_PIECE = r"\\.|\[\^?[^]]*\]|\(\?(?:<?[=!]|P<\w+>|[-\w]*:)|[?*]|\{[^}]*\}|[^\W\d_]+|."
+
+
+@cache
+def _needed(pattern: str) -> tuple[tuple[str, ...], ...]:
+    """Letters of which each match of ``pattern`` has, of each tuple, one run at least."""
+    outer: list[tuple[list[list[tuple[str, ...]]], bool]] = []
+    branches: list[list[tuple[str, ...]]] = [[]]  # of the innermost group that is open
+    before = ""
+    for piece in re.findall(_PIECE, pattern):
+        run = branches[-1]
+        if piece[0] == "(":
+            outer.append((branches, piece[-1] in "=!"))
+            branches = [[]]
+        elif piece == ")":
+            inside = _of_any(branches)
+            branches, looks = outer.pop()
+            branches[-1].append(() if looks else inside)
+        elif piece == "|":
+            branches.append([])
+        elif piece[0] in "?*{" and run:  # what it follows may be missing: of a word the last letter
+            (*_, last) = run.pop() or ("",)
+            run.append((last[:-1],) if before.isalpha() and len(last) > 1 else ())
+        elif piece[0] == "[":
+            letters = piece[1:-1]
+            run.append(tuple(letters) if letters.isalpha() else ())
+        else:
+            run.append((piece,) if piece.isalpha() else ())
+        before = piece
+    found = branches[0] if len(branches) == 1 else [_of_any(branches)]
+    return tuple(filter(None, found))
+
+
+def _of_any(branches: list[list[tuple[str, ...]]]) -> tuple[str, ...]:
+    """Letters of which each match of one of ``branches`` has some; empty where one needs none."""
+    found: list[str] = []
+    for branch in branches:
+        longest = max(filter(None, branch), key=lambda runs: min(map(len, runs)), default=None)
+        if longest is None:
+            return ()
+        found += longest
+    return tuple(found)

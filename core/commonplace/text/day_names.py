@@ -327,13 +327,18 @@ _ARTICLE = r"(?:_(?:the|de[mnr]|l[aeo]|l['’]|el|o|a|il))?"
 _OF = r"d(?:e(?:_(?:la|el|l['’]))?|u|el(?:la)?|os?|as?|i|['’]|ell['’])"
 
 
-def opening(kind: str = "", marks: str = " +~", *, articles: bool = True) -> str:
+def opening(
+    kind: str = "", marks: str = " +~", *, articles: bool = True, within: str | None = None
+) -> str:
     """The pattern of the words of ``kind``, by default of all, that have one of ``marks``.
 
-    A blank in ``marks`` stands for those without one. ``articles`` may follow the words.
+    A blank in ``marks`` stands for those without one. ``articles`` may follow the words. Of those
+    that a text ``within``, in lower case, cannot have, none is there.
     """
     words = (OPENING[kind] if kind else " ".join(OPENING.values())).split()
     chosen = [one.lstrip("+~") for one in words if (one[0] if one[0] in "+~" else " ") in marks]
+    if within is not None:
+        chosen = [word for word in chosen if may_have(word, within)] or [NONE]
     pattern = "|".join(chosen).replace("%", _ARTICLE if articles else "").replace("@", _OF)
     return pattern.replace("_", r"\s+")
 

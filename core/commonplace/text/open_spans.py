@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from calendar import monthrange
 from datetime import date, timedelta
-from functools import cache
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from commonplace.text.day_names import OPENING, opening
@@ -64,36 +64,34 @@ _AHEAD = timedelta(30)
 
 def may_have_some(text: str) -> bool:
     """Whether ``text`` has a word that may open a span."""
-    return _hints().search(text) is not None
-
-
-@cache
-def _hints() -> re.Pattern[str]:
     behind = "|".join(_WORDS_BEHIND.values())
-    latin = rf"(?<!\w)(?:{opening()}|{_FROM}|{_TO}|{_AND}|on|onwards?|an)"
-    return _compiled(rf"{latin}|{behind}|[-–—~至到从從自由]|[为為]止|截|と|から|부터")
+    words = opening(within=text.lower())  # to compile all of them takes long
+    latin = rf"(?<!\w)(?:{words}|{_FROM}|{_TO}|{_AND}|on|onwards?|an)"
+    pattern = _compiled(rf"{latin}|{behind}|[-–—~至到从從自由]|[为為]止|截|と|から|부터")
+    return pattern.search(text) is not None
 
 
-@cache
+@lru_cache(maxsize=256)
 def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern.replace("_", r"\s+"), re.IGNORECASE)
 
 
-@cache
-def _kinds() -> str:
-    """A pattern of the words before a time: the groups have the names of their kinds."""
-    return "|".join(f"(?P<{kind}>{opening(kind)})" for kind in OPENING)
+@lru_cache(maxsize=16)
+def _kinds(text: str) -> str:
+    """A pattern of such words in ``text``: the groups have the names of their kinds."""
+    lowered = text.lower()
+    return "|".join(f"(?P<{kind}>{opening(kind, within=lowered)})" for kind in OPENING)
 
 
 def _before(text: str, start: int) -> re.Match[str] | None:
     """The words that end before ``start``."""
-    pattern = _compiled(rf"(?<![\w.'’/-])(?:{_kinds()})\s*$")
+    pattern = _compiled(rf"(?<![\w.'’/-])(?:{_kinds(text)})\s*$")
     return pattern.search(text, max(0, start - _LOOKED_AT), start)
 
 
 def _inside(time: Time, text: str) -> re.Match[str] | None:
     """Such words in a time that was read with them: "until" March."""
-    return _compiled(rf"(?:{_kinds()})(?:\s+|(?<=['’]))").match(text, time.start, time.end)
+    return _compiled(rf"(?:{_kinds(text)})(?:\s+|(?<=['’]))").match(text, time.start, time.end)
 
 
 def _behind(time: Time, text: str) -> re.Match[str] | None:

@@ -32,7 +32,7 @@ settings.register_profile(
     derandomize="CI" in os.environ,
 )
 settings.load_profile("patient")
-settings.register_profile("few", settings.get_profile("patient"), max_examples=40)
+settings.register_profile("few", settings.get_profile("patient"), max_examples=25)
 if "CI" in os.environ:
     # Hypothesis tries the constants of our modules that are imported by then, too: other ones in
     # each worker, by what it was given first.

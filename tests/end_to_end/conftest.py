@@ -145,6 +145,13 @@ class Sandbox:
         return Ran(code, out.read(), err.read())
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """What holds for each backend is shown quickly for the builtin one, and slowly for all."""
+    parameters = item.callspec.params if hasattr(item, "callspec") else {}
+    if parameters.get("backend") in ("inmemory", "lancedb"):
+        item.add_marker(pytest.mark.slow)
+
+
 @pytest.fixture
 def sandbox(tmp_path: Path) -> Sandbox:
     return Sandbox(tmp_path)

@@ -179,6 +179,7 @@ def test_the_file_of_init_keeps_all_notes_searched(
         assert paths(memory, "spare key") == {"Keys.md", "memory/2026-11-05.md"}
 
 
+@pytest.mark.slow
 def test_a_large_note_that_changed_names_what_takes_it_up(
     filled: Path, put: Put, env: dict[str, str]
 ) -> None:

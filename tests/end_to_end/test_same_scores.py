@@ -7,6 +7,8 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
+import pytest
+
 from commonplace import Memory
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ NOTES = {
 }
 
 
+@pytest.mark.slow
 def test_scores_do_not_depend_on_the_order_of_sets(tmp_path: Path) -> None:
     (tmp_path / "memory").mkdir()
     for name, text in NOTES.items():

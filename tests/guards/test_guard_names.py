@@ -118,25 +118,32 @@ def constants(source: str) -> Iterator[tuple[str, str]]:
                     yield target.id, value
 
 
-def ambiguous(modules: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
-    """The names that have one value in one of ``modules`` (path, source) and another in another."""
+def ambiguous(found: Iterable[tuple[str, str, str]]) -> dict[str, list[str]]:
+    """The names that have one value in a module and another in another: module, name, value."""
     values: dict[str, dict[str, str]] = {}
-    for path, source in modules:
-        for name, value in constants(source):
-            values.setdefault(name, {})[path] = value
+    for module, name, value in found:
+        values.setdefault(name, {})[module] = value
     return {name: sorted(by) for name, by in values.items() if len(set(by.values())) > 1}
 
 
 def test_a_public_constant_has_one_value_in_all_of_core(packages: dict[str, Path]) -> None:
     core = packages["commonplace"]
-    files = sorted(core.rglob("*.py"))
-    sources = [(file.relative_to(core).as_posix(), file.read_text("utf-8")) for file in files]
-    assert sum(len([*constants(source)]) for _, source in sources) > 100
-    assert ambiguous(sources) == {}
+    found = [
+        (file.relative_to(core).as_posix(), name, value)
+        for file in sorted(core.rglob("*.py"))
+        for name, value in constants(file.read_text("utf-8"))
+    ]
+    assert len(found) > 100
+    assert ambiguous(found) == {}
 
 
 def test_constants_with_two_values_are_found() -> None:
     one = "T = TypeVar('T')\nMOST = 1\n_OWN = 1\nSAME: int = 5\nlower = 1"
     two = "T = TypeVar('T', bound=A)\nif a:\n  MOST = 2\n_OWN = 2\nSAME = 5\nMORE = 3\nlower = 2"
-    assert ambiguous([("one", one), ("two", two)]) == {"MOST": ["one", "two"]}
-    assert ambiguous([("one", one), ("two", one)]) == {}
+
+    def found(*sources: str) -> list[tuple[str, str, str]]:
+        modules = enumerate(sources)
+        return [(str(at), *one) for at, source in modules for one in constants(source)]
+
+    assert ambiguous(found(one, two)) == {"MOST": ["0", "1"]}
+    assert ambiguous(found(one, one)) == {}

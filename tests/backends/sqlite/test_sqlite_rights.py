@@ -103,6 +103,7 @@ def index(folder: Path, open_store: Callable[..., SqliteStore]) -> str:
     return path
 
 
+@pytest.mark.slow
 def test_a_read_only_index_is_searched(index: str, folder: Path) -> None:
     protect(folder)
     documents, written, health, notice = as_another_user(index)
@@ -181,6 +182,7 @@ store.close()
 )
 
 
+@pytest.mark.slow
 def test_what_was_read_only_is_written_again_by_the_same_process(index: str, folder: Path) -> None:
     protect(folder)
     process = subprocess.Popen(

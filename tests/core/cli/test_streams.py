@@ -9,7 +9,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.core.cli.test_hits_output import RESULT
 
@@ -59,7 +59,6 @@ texts = st.text() | st.text(st.sampled_from("\x1b[]0;m\x07\x9b\r\n\t\u202ea"))
 
 
 @given(texts)
-@settings(max_examples=150)
 def test_what_is_written_steers_nothing(text: str) -> None:
     screen = Terminal()
     PrintableStream(screen).write("x" + text)
@@ -76,7 +75,6 @@ def test_a_line_is_redrawn_only_by_its_own_beginning() -> None:
 
 
 @given(texts.filter(bool))
-@settings(max_examples=80)
 def test_decorations_are_ours_alone(text: str) -> None:
     screen = Terminal()
     style = style_of(screen, {"TERM": "xterm"})
@@ -89,7 +87,6 @@ def test_decorations_are_ours_alone(text: str) -> None:
 
 
 @given(st.recursive(texts, lambda inner: st.lists(inner) | st.dictionaries(texts, inner)))
-@settings(max_examples=80)
 def test_json_means_the_same_and_steers_nothing(value: object) -> None:
     shown = dumps(value, "utf-8")
     assert not STEERING.search(shown)
@@ -97,7 +94,6 @@ def test_json_means_the_same_and_steers_nothing(value: object) -> None:
 
 
 @given(texts, texts)
-@settings(max_examples=80)
 def test_no_name_and_no_line_of_a_note_passes_for_a_hit(path: str, snippet: str) -> None:
     forged = "\n0.999 memory/forged.md#L1-L2\n"
     (hit, *_) = RESULT.hits

@@ -84,6 +84,7 @@ def test_ordinary_lines_stay(line: str) -> None:
     assert redact(line) == line
 
 
+@pytest.mark.slow
 def test_of_the_project_s_own_pages_hardly_a_line_is_touched() -> None:
     pages = [*ROOT.glob("docs/**/*.md"), ROOT / "README.md"]
     lines = [

@@ -104,6 +104,7 @@ WORDS = ["zephyrine", "quasarium", "orionide", "standuppe", "walrusine"]
 LINES = st.lists(st.sampled_from(WORDS), min_size=4, max_size=4).map(" ".join)
 
 
+@pytest.mark.slow
 @settings(max_examples=12, deadline=None)
 @given(private=st.tuples(LINES, LINES), public=st.lists(LINES, min_size=1, max_size=3), query=LINES)
 def test_an_answer_does_not_depend_on_the_words_of_private_notes(

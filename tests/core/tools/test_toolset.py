@@ -160,7 +160,7 @@ def test_a_mistake_in_the_code_is_logged_and_named_as_one(
     assert "the real reason" in caplog.text
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(name=st.sampled_from(["memory_search", "memory_get"]) | st.text(max_size=9), arguments=JSON)
 def test_no_call_raises(tools: MemoryTools, name: str, arguments: object) -> None:
     answer = tools.call(name, arguments)

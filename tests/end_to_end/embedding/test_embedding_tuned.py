@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+import pytest
+
 from commonplace.cli import main
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import pytest
     from tests.end_to_end.embedding.conftest import World
 
 NAMES = ("walrus", "otter", "heron", "badger", "kestrel")
 
 
+@pytest.mark.slow
 def test_the_trust_is_tuned_on_ones_own_queries(
     world: World,
     tmp_path: Path,

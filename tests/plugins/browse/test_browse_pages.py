@@ -166,6 +166,7 @@ def test_the_timeline_opens_with_no_year_to_come(browser: Any, notes: Path) -> N
     assert 'href="/timeline?year=2999"' in page
 
 
+@pytest.mark.slow
 def test_a_long_note_is_shown_by_line_and_its_day_says_that_it_is_cut(
     browser: Any, notes: Path
 ) -> None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 AWAY = "the workspace cannot be listed"
 
 
+@pytest.mark.slow
 def test_a_workspace_that_goes_away_is_missed_on_every_page(
     make_browser: Callable[..., Any],
     notes: Path,

@@ -28,8 +28,9 @@ if TYPE_CHECKING:
     from commonplace_audit.findings import AuditedNote
 
 FIRST = 10
-"""A note is found if it is among so many results."""
+"""A note is found if it is among so many results, or fewer where fewer are asked for."""
 
+_FEW = 3  # results that are asked for first: a search for few takes less, and finds most notes
 _WORDS = re.compile(r"[^\W\d_]{3,}").findall
 _OF_A_TITLE = re.compile(r"\w+").findall
 # What would be an operator of a query: quotes, the colon of a filter, the minus before a word.
@@ -112,6 +113,10 @@ def _words_of(note: AuditedNote) -> tuple[str, ...]:
 
 
 def _finds(memory: Memory, query: str, path: str) -> bool:
-    hits = memory.search(query, max_results=FIRST).hits
+    return any(_is_among(memory, query, path, most) for most in (_FEW, FIRST))
+
+
+def _is_among(memory: Memory, query: str, path: str, most: int) -> bool:
+    hits = memory.search(query, max_results=most).hits
     cited = (citation for hit in hits for citation in (hit.citation, *hit.similar))
     return any(cited_lines(citation)[0] == path for citation in cited)

@@ -128,7 +128,7 @@ class Changer:
     def cited(self, path: str) -> Target:
         """As :meth:`target` for a note that is there, whose ``path`` may lack its ending.
 
-        Where none is there, it is what the path would be of.
+        Where none is there, it is what the path would be of, with no blank before it.
         """
         targets: list[Target] = []
         for spelling in spellings(path):
@@ -138,9 +138,9 @@ class Changer:
                 continue
             if os.path.lexists(os.path.join(self.workspace, *target.parts)):
                 return target
-            if spelling == path or lacks_ending(path):
+            if not spelling[:1].isspace() and (spelling == path.strip() or lacks_ending(path)):
                 targets.append(target)
-        return targets[0] if targets else self.target(path)
+        return targets[0] if targets else self.target(path.strip())
 
     def read(self, target: Target) -> NoteFile:
         """The note as it is now, without lines if it is not there; raises as :meth:`make` does."""

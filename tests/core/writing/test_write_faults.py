@@ -269,7 +269,7 @@ def test_a_change_stays_undecided_until_its_folder_can_be_read(
     fail = mock.Mock(side_effect=JournalError(errno.ENOSPC, "No space left", "j"))
     with mock.patch.object(Journal, "done", fail):
         made = writer.remember("a ferry", kind="log")  # whose mark is left to the next writer
-    opened = changing.opened_folder
+    opened = replacing.opened_folder
 
     def unreadable(path: str, parts: Sequence[str], *, make: bool) -> Any:
         if list(parts) == ["memory"]:

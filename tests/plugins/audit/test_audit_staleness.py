@@ -7,6 +7,7 @@ from unittest import mock
 
 import pytest
 
+from commonplace.plugin import times_of
 from commonplace_audit import staleness
 
 if TYPE_CHECKING:
@@ -206,7 +207,7 @@ def test_a_rule_may_say_this_week(audited: Callable[..., Audit], line: str) -> N
 def test_a_line_without_a_year_is_not_read_for_its_times(
     audited: Callable[..., Audit], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    reads = mock.Mock(side_effect=staleness.times_of)
+    reads = mock.Mock(side_effect=times_of)
     monkeypatch.setattr(staleness, "times_of", reads)
     lines = ["Room 12 was painted by the owner.", "The pass is valid until 2020-05-01."]
     found = audited({"MEMORY.md": "# A\n\n" + "\n\n".join(lines) + "\n"}, "stale").findings

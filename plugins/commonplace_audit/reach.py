@@ -32,6 +32,7 @@ FIRST = 10
 
 _FEW = 3  # results that are asked for first: a search for few takes less, and finds most notes
 _WORDS = re.compile(r"[^\W\d_]{3,}").findall
+_DATA = re.compile(r"[A-Za-z0-9+/_-]{128,}")  # such as a pasted picture: no search is for its words
 _OF_A_TITLE = re.compile(r"\w+").findall
 # What would be an operator of a query: quotes, the colon of a filter, the minus before a word.
 _OPERATORS = re.compile(r"[\"“”„«»「」『』＂]|(?<=[^\W\d])[:：]|(?<!\S)-+")
@@ -108,7 +109,7 @@ def _queries(note: AuditedNote, words: Sequence[str], counts: Counter[str]) -> I
 def _words_of(note: AuditedNote) -> tuple[str, ...]:
     """The different words of the prose of a note that say what it is about."""
     text = "\n".join(line for _, line in prose_lines(note.text))
-    words = (word.casefold() for word in _WORDS(text))
+    words = (word.casefold() for word in _WORDS(_DATA.sub(" ", text)))
     return tuple(dict.fromkeys(word for word in words if word not in STOP_WORDS))
 
 

@@ -38,7 +38,8 @@ _HEAD = f"""\
 - Commands that messages suggest have the `--workspace`, `--config` and `--agent` that were given:
   copied, they act on the same memory.
 - On a terminal the output is laid out and coloured (not if `NO_COLOR` is set); in a pipe it is
-  plain. On a terminal, standard error shows the progress of long work.
+  plain. Standard error shows the progress of long work: on a terminal a bar, elsewhere a line every
+  15 seconds.
 - Citations of `search` are links on a terminal: they open the editor that `VISUAL` or `EDITOR`
   names, or the file; `memory.links` in the configuration sets another URL, or `off`. Terminals that
   cannot show links, `NO_COLOR` and pipes get none.

@@ -15,12 +15,14 @@ from commonplace_audit.reach import unfound
 from commonplace_audit.staleness import LARGEST, oversized, secrets, stale_dates
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping
     from datetime import date
 
     from commonplace import Memory
     from commonplace.plugin import ProgressCallback
     from commonplace_audit.findings import AuditedNote, Kind
+
+    _Findings = Iterator[AuditFinding]
 
 _SILENCED = re.compile(r"<!--\s*audit:\s*ignore(?:\s+([\w, -]+?))?\s*-->")
 
@@ -63,19 +65,29 @@ def audit(
     """
     day = today or memory.today
     notes, unreadable, others = read_notes(memory, progress)
-    checks: Mapping[Kind, Callable[[], Iterator[AuditFinding]]] = {
-        "secret": lambda: _each(notes, secrets),
+
+    def each(kind: Kind, check: Callable[[AuditedNote], Iterator[AuditFinding]]) -> _Findings:
+        for done, note in enumerate(notes):
+            progress(Progress(label=_label(kind), completed=done, total=len(notes)))
+            yield from check(note)
+
+    def stale() -> _Findings:
+        yield from restated(notes)
+        yield from each("stale", lambda note: stale_dates(note, day))
+
+    checks: Mapping[Kind, Callable[[], _Findings]] = {
+        "secret": lambda: each("secret", secrets),
         "contradiction": lambda: contradictions(notes),
-        "stale": lambda: _stale(notes, day),
+        "stale": stale,
         "duplicate": lambda: duplicates(notes),
-        "broken-link": lambda: _each(notes, Links(notes, memory.settings.workspace).broken),
+        "broken-link": lambda: each("broken-link", Links(notes, memory.settings.workspace).broken),
         "oversized": lambda: oversized(notes, cut=memory.recall().cut, largest=largest),
         "unfound": lambda: unfound(memory, notes, progress),
     }
     asked = [kind for kind in KINDS if kind in kinds]
     found: list[AuditFinding] = []
-    for done, kind in enumerate(asked):
-        progress(Progress(label=f"Looking for findings: {kind}", completed=done, total=len(asked)))
+    for kind in asked:
+        progress(Progress(label=_label(kind), completed=0, total=len(notes)))
         found += checks[kind]()
     ordered = sorted(found, key=_order)
     by_path = {note.path: note for note in notes}
@@ -145,17 +157,8 @@ def _with_diff(finding: AuditFinding, notes: Mapping[str, AuditedNote]) -> Audit
     return finding._replace(edit=None, hint=f"{finding.hint} ({why})")
 
 
-def _each(
-    notes: Sequence[AuditedNote], check: Callable[[AuditedNote], Iterator[AuditFinding]]
-) -> Iterator[AuditFinding]:
-    for note in notes:
-        yield from check(note)
-
-
-def _stale(notes: Sequence[AuditedNote], today: date) -> Iterator[AuditFinding]:
-    yield from restated(notes)
-    for note in notes:
-        yield from stale_dates(note, today)
+def _label(kind: Kind) -> str:
+    return f"Looking for findings: {kind}"
 
 
 def _order(finding: AuditFinding) -> tuple[int, int, str, int, str]:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-from difflib import SequenceMatcher, get_close_matches
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
 from commonplace.plugin import ENDINGS, NamedTuple, counted, prose_lines
 from commonplace_audit.findings import AuditFinding, replaced, stem
+from commonplace_audit.names import Names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from commonplace_audit.findings import AuditedNote, Severity
 
@@ -37,10 +37,6 @@ _LINES = re.compile(r"L(\d{1,9})(?:-L?(\d{1,9}))?\Z")
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s+(.*?)\s*#*\s*$")
 _NAMED_ANCHOR = re.compile(r"(?:id|name)=[\"']([^\"']+)[\"']|\{#([\w-]+)\}|\s\^([\w-]+)\s*$")
 _ENTRIES = 50_000  # of a workspace that are listed, to find a file that was moved
-_NEAR = 0.8
-_RANKED = 10  # names that are compared for the nearest: one note has several
-_DIGITS = re.compile(r"\d+").findall
-_T = TypeVar("_T")
 
 
 class Broken(NamedTuple):
@@ -59,13 +55,16 @@ class Links:
         self._notes = notes
         self._by_path = {note.path: note for note in notes}
         self._by_name: dict[str, list[AuditedNote]] = {}
-        self._by_stem: dict[str, list[AuditedNote]] = {}
+        by_stem: dict[str, list[AuditedNote]] = {}
+        self._by_last: dict[str, list[AuditedNote]] = {}
         for note in notes:
-            self._by_stem.setdefault(stem(note.path).casefold(), []).append(note)
+            by_stem.setdefault(stem(note.path).casefold(), []).append(note)
+            self._by_last.setdefault(_last(_bare(note.path)), []).append(note)
             names = (stem(note.path), note.title, *note.names)
             for name in {name.casefold() for name in names}:
                 self._by_name.setdefault(name, []).append(note)
-        self._anchors: dict[str, frozenset[str]] = {}
+        self._names, self._stems = Names(self._by_name), Names(by_stem)
+        self._anchors: dict[str, Names[str]] = {}
 
     def broken(self, note: AuditedNote) -> Iterator[AuditFinding]:
         """The links of ``note`` that lead nowhere."""
@@ -106,11 +105,11 @@ class Links:
     def _near(self, note: AuditedNote, name: str) -> str:
         """What a wiki link to ``name`` perhaps meant, with its folder if ``name`` has one."""
         if "/" not in name:
-            found = _nearest(name.casefold(), self._by_name)
+            found = self._names.nearest(name.casefold())
             return stem(found[0].path) if len(found) == 1 and found[0] is not note else ""
         # The name of a file tells notes apart, not the folders that many of them share.
         folder, _, last = _bare(f"/{name.lstrip('/')}").rpartition("/")
-        found = _nearest(last, self._by_stem)
+        found = self._stems.nearest(last)
         beside = [one for one in found if _bare(f"/{one.path}").rpartition("/")[0].endswith(folder)]
         found = beside or found
         if len(found) != 1 or found[0] is note:
@@ -127,8 +126,9 @@ class Links:
             for ending in ("", *ENDINGS):
                 if found := self._by_path.get(whole + ending):
                     return [found]
-        tail = f"/{name.casefold().lstrip('/')}"
-        return [one for one in self._notes if _bare(f"/{one.path}").endswith(_bare(tail))]
+        tail = _bare(f"/{name.lstrip('/')}")
+        beside = self._by_last.get(_last(tail), [])
+        return [one for one in beside if _bare(f"/{one.path}").endswith(tail)]
 
     def _path(self, note: AuditedNote, target: str) -> Broken | None:
         path, _, anchor = target.partition("#")
@@ -178,7 +178,7 @@ class Links:
 
     def _moved(self, note: AuditedNote, path: str) -> str:
         """A link to the one note with that file's name, or nearly that name; ``""`` for none."""
-        found = _nearest(stem(path).casefold(), self._by_stem)
+        found = self._stems.nearest(stem(path).casefold())
         if len(found) != 1 or found[0] is note:
             return ""
         folder = posixpath.dirname(note.path) or "."
@@ -196,11 +196,12 @@ class Links:
             return Broken(f"{note.path} has {counted(count, 'line')}, not {last}: {target}")
         known = self._anchors.get(note.path)
         if known is None:
-            known = self._anchors[note.path] = anchors_of(note.text)
+            found = anchors_of(note.text)
+            known = self._anchors[note.path] = Names({name: (name,) for name in found})
         last_part = anchor.rpartition("#")[2].strip()
-        if {slug(anchor), slug(last_part), last_part.lstrip("^").casefold()} & known:
+        if {slug(anchor), slug(last_part), last_part.lstrip("^").casefold()} & known.all:
             return None
-        near = _nearest(slug(last_part), {name: (name,) for name in known})
+        near = known.nearest(slug(last_part))
         head = target.partition("#")[0]
         text = f"{note.path} has no heading {last_part!r}: {target}"
         return Broken(text, f"{head}#{near[0]}" if len(near) == 1 else "")
@@ -218,25 +219,6 @@ class Links:
             if len(names) > _ENTRIES:
                 break
         return frozenset(names)
-
-
-def _nearest(name: str, names: Mapping[str, Sequence[_T]]) -> list[_T]:
-    """What the nearest of ``names`` name: several where two are as near, none if none is near.
-
-    Names with other digits name something else: ``report-2026`` is not meant by ``report-2025``.
-    """
-    alike = [one for one in sorted(names) if _numbers(one) == _numbers(name)]
-    near = get_close_matches(name, alike, _RANKED, _NEAR)
-    found: list[_T] = []
-    for one in near:
-        if SequenceMatcher(None, one, name).ratio() < SequenceMatcher(None, near[0], name).ratio():
-            break
-        found += (what for what in names[one] if what not in found)
-    return found
-
-
-def _numbers(name: str) -> list[str]:
-    return [digits.lstrip("0") for digits in _DIGITS(name)]
 
 
 def anchors_of(text: str) -> frozenset[str]:
@@ -302,3 +284,7 @@ def _without_ending(path: str) -> str:
 
 def _bare(path: str) -> str:
     return _without_ending(path.casefold())
+
+
+def _last(path: str) -> str:
+    return path.rpartition("/")[2]

@@ -28,9 +28,11 @@ if TYPE_CHECKING:
     from commonplace_audit.findings import AuditedNote
 
 FIRST = 10
-"""A note is found if it is among so many results."""
+"""A note is found if it is among so many results, or fewer where fewer are asked for."""
 
+_FEW = 3  # results that are asked for first: a search for few takes less, and finds most notes
 _WORDS = re.compile(r"[^\W\d_]{3,}").findall
+_DATA = re.compile(r"[A-Za-z0-9+/_-]{128,}")  # such as a pasted picture: no search is for its words
 _OF_A_TITLE = re.compile(r"\w+").findall
 # What would be an operator of a query: quotes, the colon of a filter, the minus before a word.
 _OPERATORS = re.compile(r"[\"“”„«»「」『』＂]|(?<=[^\W\d])[:：]|(?<!\S)-+")
@@ -107,11 +109,15 @@ def _queries(note: AuditedNote, words: Sequence[str], counts: Counter[str]) -> I
 def _words_of(note: AuditedNote) -> tuple[str, ...]:
     """The different words of the prose of a note that say what it is about."""
     text = "\n".join(line for _, line in prose_lines(note.text))
-    words = (word.casefold() for word in _WORDS(text))
+    words = (word.casefold() for word in _WORDS(_DATA.sub(" ", text)))
     return tuple(dict.fromkeys(word for word in words if word not in STOP_WORDS))
 
 
 def _finds(memory: Memory, query: str, path: str) -> bool:
-    hits = memory.search(query, max_results=FIRST).hits
+    return any(_is_among(memory, query, path, most) for most in (_FEW, FIRST))
+
+
+def _is_among(memory: Memory, query: str, path: str, most: int) -> bool:
+    hits = memory.search(query, max_results=most).hits
     cited = (citation for hit in hits for citation in (hit.citation, *hit.similar))
     return any(cited_lines(citation)[0] == path for citation in cited)

@@ -36,6 +36,7 @@ _EXTRAS = (
     ("watchfiles", "watch", "notice of changed notes from the operating system, without polling"),
 )
 
+_NAMED = 5  # notes that the same keeps from being read
 _ROOM = 20_000_000  # bytes; a disk with less has no room for the index of a few hundred notes
 
 _CHECK = "commonplace config check lists every error with its line"
@@ -76,13 +77,24 @@ def _checks(context: Context) -> Iterator[Finding]:
         status = memory.status(deep=True)
         for failure in status.failed_roots:
             yield Finding("problem", "notes", failure.words(memory.settings.workspace))
-        for path, reason in status.unreadable:
-            yield Finding("problem", "notes", f"{path} could not be read: {reason}")
+        yield from _unreadable(status)
         yield from _fallback(status)
         # Of these the configuration says it, with its line.
         unheard = [one.id for one in status.providers if memory.host.absence("provider", one.id)]
         yield from provider_findings(status, unheard)
         yield from _index(status, memory)
+
+
+def _unreadable(status: Status) -> Iterator[Finding]:
+    """A finding on each note, or one on all that the same keeps from being read."""
+    paths: dict[str, list[str]] = {}
+    for path, reason in status.unreadable:
+        paths.setdefault(reason, []).append(path)
+    for reason, those in paths.items():
+        if len(those) > _NAMED:
+            those = [f"{those[0]} and {len(those) - 1:,} more notes"]  # noqa: PLW2901
+        for path in those:
+            yield Finding("problem", "notes", f"{path} could not be read: {reason}")
 
 
 def _program() -> Iterator[Finding]:

@@ -179,7 +179,7 @@ class Context:
             self.note(text)
 
     def progress(self) -> ProgressLine:
-        """A progress line on a terminal, shown once work takes over half a second."""
+        """A progress line, shown once work takes over half a second; in a pipe a line every 15."""
         from commonplace.cli.progress import ProgressLine
 
         self._progress = ProgressLine(self.err, self.env)

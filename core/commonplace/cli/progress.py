@@ -17,13 +17,14 @@ if TYPE_CHECKING:
 
 _DELAY = 0.5  # seconds before the line appears: shorter work needs none
 _REDRAW = 0.1  # seconds between two drawings
+_APART = 15.0  # seconds to the first line where nothing is drawn, and between two of them
 
 
 class ProgressLine:
     """A progress callback, and a context manager that erases the line at the end.
 
-    Silent where ``stream`` is no terminal. Drawn by rich if that is installed, else as one line of
-    text. ``clock`` gives seconds.
+    Drawn by rich if that is installed, else as one line of text. Where ``stream`` is no terminal,
+    work that takes long is reported by a line every 15 seconds. ``clock`` gives seconds.
     """
 
     def __init__(
@@ -36,7 +37,7 @@ class ProgressLine:
         self._stream = stream
         self._clock = clock
         self._visible = stream.isatty() and env.get("TERM") != "dumb"
-        self._due = clock() + _DELAY
+        self._due = clock() + (_DELAY if self._visible else _APART)
         self._bar: _RichBar | _TextBar | None = None
 
     def __enter__(self) -> Self:
@@ -47,7 +48,12 @@ class ProgressLine:
 
     def __call__(self, progress: Progress) -> None:
         """Show ``progress``, at most ten times a second."""
-        if not self._visible or (now := self._clock()) < self._due:
+        if (now := self._clock()) < self._due:
+            return
+        if not self._visible:
+            self._due = now + _APART
+            self._stream.write(f"note: {_text_of(progress)}\n")
+            self._stream.flush()
             return
         self._due = now + _REDRAW
         if self._bar is None:
@@ -74,6 +80,14 @@ def _bar(stream: TextIO) -> _RichBar | _TextBar:
         return _TextBar(stream)
 
 
+def _text_of(progress: Progress) -> str:
+    label = one_line(progress.label)
+    if progress.total:
+        share = 100 * progress.completed // progress.total
+        return f"{label} {progress.completed}/{progress.total} ({share} %)"
+    return f"{label} {progress.completed or '...'}"
+
+
 class _TextBar:
     """One line, redrawn in place."""
 
@@ -82,12 +96,7 @@ class _TextBar:
         self._erase = f"{escape_of(stream)}[K"
 
     def draw(self, progress: Progress) -> None:
-        if progress.total:
-            share = f"{progress.completed}/{progress.total}"
-            share += f" ({100 * progress.completed // progress.total} %)"
-        else:
-            share = str(progress.completed or "...")
-        self.write(f"{progress.label} {share}")
+        self.write(_text_of(progress))
 
     def write(self, text: str) -> None:
         self._stream.write(f"\r{text}{self._erase}")

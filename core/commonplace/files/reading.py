@@ -127,10 +127,10 @@ _CITATION = re.compile(r"(?:#L([0-9]{1,9})(?:-L?([0-9]{1,9}))?|:([0-9]{1,9})(?:-
 def split_citation(path: str) -> tuple[str, int | None, int | None]:
     """``path#L3-L9`` or ``path:3-9`` as path, first and last line; without the last, one line.
 
-    Without such an ending the lines are ``None``. No note's name ends like that: all end in
-    ``.md``, ``.markdown`` or ``.txt``.
+    Without such an ending, which no note's name has, the lines are ``None``. Blanks before the path
+    stay: a name can begin with one.
     """
-    path = path.strip()
+    path = path.rstrip()
     found = _CITATION.search(path)
     if found is None:
         return path, None, None
@@ -142,17 +142,17 @@ def split_citation(path: str) -> tuple[str, int | None, int | None]:
 def spellings(path: str) -> Iterator[str]:
     """``path``, then with each ending that it may lack, before its lines and after.
 
-    Then all of these as other systems spell them: macOS gives ``é`` as two signs where most have
-    one.
+    Then without blanks before it. Then as others spell it: macOS gives ``é`` as two signs.
     """
     ways = [path]
-    bare = path.strip()
-    name, first, _ = split_citation(bare)
-    for whole, tail in ((name, bare[len(name) :]), (bare, "")):
-        if not whole.endswith((*ENDINGS, "/")) and whole:
-            ways += (f"{whole}{ending}{tail}" for ending in ENDINGS)
-        if first is None:
-            break
+    for bare in dict.fromkeys((path.rstrip(), path.strip())):
+        ways += [bare] if bare != path else []
+        name, first, _ = split_citation(bare)
+        for whole, tail in ((name, bare[len(name) :]), (bare, "")):
+            if not whole.endswith((*ENDINGS, "/")) and whole:
+                ways += (f"{whole}{ending}{tail}" for ending in ENDINGS)
+            if first is None:
+                break
     yield from ways
     if not path.isascii():
         from unicodedata import normalize  # few paths need it

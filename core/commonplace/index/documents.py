@@ -303,27 +303,35 @@ def day_from(source: Source, ref: DocumentRef) -> str:
     return document.day.isoformat() if document.day else ""
 
 
-def with_unreadable(report: SyncReport, plan: Plan, sources: Mapping[str, Source]) -> SyncReport:
-    """``report``, where nothing of ``plan`` is done yet, with what of it cannot be read.
+def with_unreadable(
+    report: SyncReport, plan: Plan, sources: Mapping[str, Source], chunker: Chunker
+) -> SyncReport:
+    """``report``, where nothing of ``plan`` is done yet, with what of it cannot be read or cut.
 
     It reads for half a second: all that a sync leaves is what it could not read, and that is soon
     found. New documents among it are not counted as remaining, as after a sync.
     """
     deadline = Deadline.after(_SCAN_SECONDS)
     unreadable: list[tuple[str, str]] = []
-    new = 0
+    new, cuts = 0, False
     for ref, old in plan.read:
-        if deadline.expired or is_same_file(ref, old):
-            continue  # the same was read, and is only to be cut in another way
-        if reason := _failure(sources[ref.source], ref):
+        source = sources[ref.source]
+        # The same was read, and is only to be cut in another way, which is tried once.
+        same = is_same_file(ref, old)
+        if deadline.expired or (same and (cuts or _failure(source, ref))):
+            continue
+        if reason := _failure(source, ref, chunker):
             unreadable.append((ref.path, reason))
             new += old is None
+        cuts = cuts or not reason
     return report.replace(unreadable=tuple(unreadable), remaining=report.remaining - new)
 
 
-def _failure(source: Source, ref: DocumentRef) -> str:
+def _failure(source: Source, ref: DocumentRef, chunker: Chunker | None = None) -> str:
     try:
-        _beginning_of(source, ref)
+        document = _beginning_of(source, ref)
+        if chunker is not None and document is not None:
+            chunker.chunk(document)
     except OSError as error:
         return error.strerror or str(error)
     return ""

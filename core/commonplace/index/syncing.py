@@ -120,7 +120,7 @@ class IndexSync(NamedTuple):
             return report
         from commonplace.index.documents import with_unreadable
 
-        return with_unreadable(report, plan, self.sources)
+        return with_unreadable(report, plan, self.sources, self.chunker)
 
     def sync(self, scans: list[SourceScan], options: SyncOptions) -> SyncReport:
         """Index what the scans say has changed; see :meth:`IndexedMemoryManager.maintain`."""

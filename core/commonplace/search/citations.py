@@ -95,7 +95,9 @@ def read_cited(
                 continue
             except NoteNotFoundError as error:
                 # A guessed ending counts as the path that was typed, other guesses do not.
-                if failure is None and (spelling == path or lacks_ending(path)):
+                typed = not spelling[:1].isspace()
+                typed &= spelling.rstrip() == path.strip() or lacks_ending(path)
+                if failure is None and typed:
                     failure = error
     if link := _link_in(readable.roots, path):
         raise PathNotAllowedError(
@@ -130,8 +132,8 @@ def _read_mounted(
     lines: int | None,
 ) -> NoteText:
     for mount in mounts():
-        below = path.strip().removeprefix(f"{mount.prefix}/")
-        if below == path.strip():
+        below = path.rstrip().removeprefix(f"{mount.prefix}/")
+        if below == path.rstrip():
             continue
         if mount.stored is None:
             roots = Roots(mount.location, [ExtraRoot(".", mount.pattern)], own=False)
@@ -154,7 +156,7 @@ def _read_of_source(
     start: int | None,
     lines: int | None,
 ) -> NoteText:
-    whole = path.strip()
+    whole = path.rstrip()
     bare, first, last = split_citation(whole)
     for source in sources:
         if "readable" not in source.capabilities:

@@ -34,6 +34,7 @@ from commonplace.writing.replacing import (
     opened_folder,
     remove_folders,
     unavailable,
+    undecided,
     without_journal,
 )
 
@@ -48,8 +49,7 @@ if TYPE_CHECKING:
 
 _ATTEMPTS = 50
 _WAIT_SECONDS = 10.0
-_OUT_OF_REACH = frozenset({errno.EACCES, errno.EPERM, errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
-_OTHER = "other"  # stands for the digest of what is no regular file
+_GONE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
 
 
 class Target(NamedTuple):
@@ -128,7 +128,7 @@ class Changer:
     def cited(self, path: str) -> Target:
         """As :meth:`target` for a note that is there, whose ``path`` may lack its ending.
 
-        Where none is there, it is what the path would be of.
+        Where none is there, it is what the path would be of, with no blank before it.
         """
         targets: list[Target] = []
         for spelling in spellings(path):
@@ -138,9 +138,9 @@ class Changer:
                 continue
             if os.path.lexists(os.path.join(self.workspace, *target.parts)):
                 return target
-            if spelling == path or lacks_ending(path):
+            if not spelling[:1].isspace() and (spelling == path.strip() or lacks_ending(path)):
                 targets.append(target)
-        return targets[0] if targets else self.target(path)
+        return targets[0] if targets else self.target(path.strip())
 
     def read(self, target: Target) -> NoteFile:
         """The note as it is now, without lines if it is not there; raises as :meth:`make` does."""
@@ -245,7 +245,7 @@ class Changer:
             try:
                 made = _commit(folder, name, entry, base, proposal.data)
             except BaseException as error:
-                with suppress(OSError):
+                with suppress(OSError, UnavailableError):
                     if self._settle(entry, own=True) and isinstance(error, OSError):
                         return entry.readable_receipt
                 raise
@@ -283,7 +283,7 @@ class Changer:
         return JournalEntry(receipt, digest_of(base), digest_of(proposal.data), beside, missing)
 
     def _tidy(self) -> None:
-        """Settle the last change, and delete its draft; raises ``OSError`` as :meth:`_settle`."""
+        """Settle the last change, and delete its draft; raises what :meth:`_settle` raises."""
         entry, marked = self.journal.last()
         if entry is not None and marked:
             self._clear(entry)
@@ -293,8 +293,8 @@ class Changer:
     def _settle(self, entry: JournalEntry, *, own: bool = False) -> bool:
         """Find out from the files whether a change was made, mark it, and return that.
 
-        Raises ``OSError`` where the journal cannot be written; not for one's ``own`` change that
-        was made: the next writer sees that from the files.
+        Raises ``OSError`` where the journal cannot be written, but for an ``own`` change that was
+        made; ``UnavailableError`` where the files cannot be read: it then stays undecided.
         """
         parts = entry.receipt.path.split("/")
         try:
@@ -303,8 +303,8 @@ class Changer:
         except Refused:  # what is there now is no note: the change is lost with it
             made = False
         except OSError as error:
-            if error.errno not in _OUT_OF_REACH:
-                raise
+            if error.errno not in _GONE:
+                raise undecided(error, entry.receipt.path) from error
             made = False
         try:
             (self.journal.done if made else self.journal.void)(entry.receipt.id)
@@ -397,4 +397,4 @@ def _state(folder: Folder, name: str) -> str:
     try:
         return digest_of(folder.read(name))
     except Refused:
-        return _OTHER
+        return "other"  # stands for the digest of what is no regular file

@@ -276,6 +276,16 @@ def unavailable(error: OSError, path: str) -> UnavailableError:
     )
 
 
+def undecided(error: OSError, path: str) -> UnavailableError:
+    """``error`` of reading the note at ``path``, whose last change was interrupted."""
+    reason = error.strerror or error
+    return UnavailableError(
+        f"no note can be written while {path} cannot be read ({reason}): only its file shows "
+        "whether the last change, which was interrupted, was made",
+        hint=f"make {path} and its folder readable",
+    )
+
+
 def without_journal(error: BaseException, what: str, journal: str, hint: str) -> UnavailableError:
     """``error`` of what is kept in the state folder, whose disk need not be that of notes."""
     reason = str(error)

@@ -313,6 +313,17 @@ def test_doctor_shows_problems_first_and_no_fix_for_what_is_well(
     assert [one["hint"] for one in findings if one["state"] == "ok"] == [""] * passed
 
 
+def test_doctor_says_once_what_keeps_many_notes_from_being_read(
+    run: Callable[..., Run], indexed: str
+) -> None:
+    for number in range(7):
+        with open(os.path.join(indexed, "memory", f"old-{number}.md"), "wb") as note:
+            note.write("これは日本語のメモです。".encode("shift-jis"))
+    ran = run("doctor", "--workspace", indexed)
+    assert ran.out.count("could not be read") == 1
+    assert "memory/old-0.md and 6 more notes could not be read: it is neither UTF-8" in ran.out
+
+
 def test_doctor_and_status_name_a_note_that_cannot_be_read(
     run: Callable[..., Run], indexed: str
 ) -> None:

@@ -74,13 +74,22 @@ def test_what_is_done_at_once_shows_nothing() -> None:
 @pytest.mark.parametrize(
     ("stream", "env"), [(io.StringIO(), {}), (Terminal(), {"TERM": "dumb"})], ids=["pipe", "dumb"]
 )
-def test_nothing_in_pipes_or_on_dumb_terminals(stream: io.StringIO, env: dict[str, str]) -> None:
+def test_a_line_now_and_then_in_pipes_and_on_dumb_terminals(
+    stream: io.StringIO, env: dict[str, str]
+) -> None:
     clock = Clock()
     with ProgressLine(stream, env, clock=clock) as progress:
         progress.show("Checking")
-        clock.now += 9
+        clock.now += 14
         progress(Progress(label="Indexing", completed=1, total=4))
-    assert stream.getvalue() == ""
+        assert stream.getvalue() == ""  # most work is done by then
+        clock.now += 1
+        progress(Progress(label="Indexing", completed=2, total=4))
+        clock.now += 14
+        progress(Progress(label="Indexing", completed=3, total=4))
+        clock.now += 1
+        progress(Progress(label="Embed\nding", completed=7, total=0))
+    assert stream.getvalue() == "note: Indexing 2/4 (50 %)\nnote: Embed\ufffdding 7\n"
 
 
 def test_work_that_cannot_tell_how_far_it_is_says_what_it_does() -> None:

@@ -267,7 +267,7 @@ def test_resolving_looks_nothing_up() -> None:
         ("memory/a.md#L3-9", ("memory/a.md", 3, 9)),
         ("memory/a.md#L3", ("memory/a.md", 3, 3)),
         ("memory/a.md#L9-L3", ("memory/a.md", 3, 9)),
-        ("  memory/a.md#L3 \n", ("memory/a.md", 3, 3)),
+        ("  memory/a.md#L3 \n", ("  memory/a.md", 3, 3)),
         ("memory/a#L3.md", ("memory/a#L3.md", None, None)),
         ("memory/a#L3.md#L4", ("memory/a#L3.md", 4, 4)),
         ("memory/a.md", ("memory/a.md", None, None)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
+from unittest import mock
 
 import pytest
 
@@ -25,12 +26,13 @@ from commonplace.text.analyse import make_analyser
 from commonplace_chunkers.lines import LinesChunker
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Generator, Iterator, Sequence
 
-    from commonplace.model.chunks import Change
+    from commonplace.model.chunks import Change, Chunk
 
 SECOND = 1_000_000_000
 STAMP: Stamp = FileStamp(9, SECOND + 1, SECOND + 2, 7).text
+CHUNKER = LinesChunker(100, 0)
 REF = DocumentRef("log", "a.log", "/a.log", STAMP)
 
 
@@ -92,7 +94,7 @@ class Made:
         self.changes: list[Change] = []
         self.processor = DocumentProcessor(
             sources={"log": self.log},
-            chunker=LinesChunker(100, 0),
+            chunker=CHUNKER,
             analyser=make_analyser("standard"),
             clock_ns=self.clock,
             appends=appends,
@@ -169,14 +171,33 @@ def test_what_of_a_plan_cannot_be_read_is_named_before_any_of_it_is_done() -> No
     for before, remaining in ((None, 0), (old, 1), (old._replace(stamp=STAMP), 1)):
         plan = Plan(((REF, before),), (), 0, 0)
         sources = {"log": made.log}
-        report = with_unreadable(SyncReport(remaining=1), plan, sources)
+        report = with_unreadable(SyncReport(remaining=1), plan, sources, CHUNKER)
         assert (report.unreadable, report.remaining) == ((), 1)
         made.log.breaks = True
-        report = with_unreadable(SyncReport(remaining=1), plan, sources)
+        report = with_unreadable(SyncReport(remaining=1), plan, sources, CHUNKER)
         changed = before is None or before.stamp != STAMP
         assert report.unreadable == ((reason,) if changed else ())
         assert report.remaining == remaining
         made.log.breaks = False
+
+
+@pytest.mark.parametrize("before", [None, stored("one", "1 1")._replace(stamp=STAMP)])
+def test_a_chunker_that_fails_is_named_before_a_sync(before: StoredDocument | None) -> None:
+    def fails(_: Document) -> Sequence[Chunk]:
+        raise OSError("the chunker of acme failed: ValueError")
+
+    chunker = mock.Mock(fingerprint="odd-1", chunk=fails)
+    plan, made = Plan(((REF, before),), (), 0, 0), Made()
+    report = with_unreadable(SyncReport(remaining=1), plan, {"log": made.log}, chunker)
+    assert report.unreadable == ((REF.path, "the chunker of acme failed: ValueError"),)
+    assert report.remaining == (0 if before is None else 1)
+
+
+def test_a_chunker_that_cuts_one_document_is_not_asked_for_all_that_were_read() -> None:
+    plan = Plan(((REF, stored("one", "1 1")._replace(stamp=STAMP)),) * 9, (), 0, 0)
+    chunker, made = mock.Mock(wraps=CHUNKER), Made()
+    report = with_unreadable(SyncReport(remaining=9), plan, {"log": made.log}, chunker)
+    assert (report.unreadable, report.remaining, chunker.chunk.call_count) == ((), 9, 1)
 
 
 def test_what_was_written_before_it_was_looked_at_may_change_unseen() -> None:

@@ -12,12 +12,12 @@ import pytest
 
 from commonplace import CommonplaceError, Memory, PathNotAllowedError, UnavailableError, Writer
 from commonplace.errors import WriteRefusedError
-from commonplace.writing import replacing
+from commonplace.writing import changing, replacing
 from commonplace.writing.journal import Journal, JournalError, damage_of
 from commonplace.writing.replacing import Folder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
 WRITES = ("write", "fsync", "mkdir", "link", "open")
@@ -259,6 +259,33 @@ def test_a_change_that_stays_is_not_said_to_be_none_where_its_mark_fails(
     assert note.read_bytes() == b"one\ntwo\nthree\n"
     assert list(writer.journal()) == [receipt]  # the next one to look marks it
     assert [*files(workspace)] == ["MEMORY.md"]
+
+
+@pytest.mark.parametrize("code", [errno.EACCES, errno.EPERM, errno.EIO])
+def test_a_change_stays_undecided_until_its_folder_can_be_read(
+    writer: Writer, workspace: Path, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    (workspace / "MEMORY.md").write_bytes(b"# Memory\n")
+    fail = mock.Mock(side_effect=JournalError(errno.ENOSPC, "No space left", "j"))
+    with mock.patch.object(Journal, "done", fail):
+        made = writer.remember("a ferry", kind="log")  # whose mark is left to the next writer
+    opened = replacing.opened_folder
+
+    def unreadable(path: str, parts: Sequence[str], *, make: bool) -> Any:
+        if list(parts) == ["memory"]:
+            raise OSError(code, os.strerror(code))
+        return opened(path, parts, make=make)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(changing, "opened_folder", unreadable)
+        assert writer.journal() == []
+        with pytest.raises(UnavailableError, match=f"{made.path} cannot be read") as failed:
+            writer.remember("two", kind="entry")
+        assert made.path in failed.value.hint
+    assert files(workspace)["MEMORY.md"] == b"# Memory\n"
+    assert [one.id for one in writer.journal()] == [made.id]
+    writer.undo(made)
+    assert made.path not in files(workspace)
 
 
 def test_lines_that_another_program_changes_meanwhile_are_refused_with_both_versions(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from base64 import b64encode
+from hashlib import sha512
 from typing import TYPE_CHECKING
 
 import pytest
@@ -416,3 +418,11 @@ def test_similar_pairs_are_those_that_comparing_all_gives(sets: list[frozenset[s
 )
 def test_anchors_are_those_of_common_renderers(heading: str, anchor: str) -> None:
     assert slug(heading) == anchor
+
+
+def test_a_note_is_not_looked_for_by_the_words_of_a_pasted_picture(
+    audited: Callable[..., Audit],
+) -> None:
+    data = b64encode(sha512(b"a").digest() * 9).decode().replace("=", "")
+    found = audited({"memory/2026-01-02.md": f"# 2026-01-02\n\n{data}\n"}, "unfound").findings
+    assert found == ()

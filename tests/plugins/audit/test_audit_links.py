@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from difflib import SequenceMatcher, get_close_matches
+from itertools import product
+from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
 
+from commonplace_audit.names import Names
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from commonplace_audit.auditing import Audit
@@ -116,3 +122,41 @@ def test_the_link_offered_in_a_table_keeps_its_bar_escaped(audited: Callable[...
     notes = NOTES | {"MEMORY.md": "| a | b |\n|---|---|\n| [[omeega\\|the last]] | x |\n"}
     (finding,) = audited(notes, "broken-link").findings
     assert "+| [[omega\\|the last]] | x |\n" in finding.diff
+
+
+def test_the_nearest_names_are_those_of_a_comparison_with_all_names() -> None:
+    rnd = Random(7)
+    parts = ["na", "ba", "an", "lo", "ig", "it", "é", "-", "一", "a", "2026", "07", " "]
+    names = {"".join(rnd.choices(parts, k=rnd.randint(1, 9))) for _ in range(400)}
+    known = Names({name: (name,) for name in names})
+    found = 0
+
+    def digits(name: str) -> list[str]:
+        return [digits.lstrip("0") for digits in re.findall(r"\d+", name)]
+
+    for name in sorted(names):
+        at = rnd.randrange(len(name) + 1)
+        asked = name[:at] + rnd.choice(["", "x", "na", "2026"]) + name[at + rnd.randint(0, 2) :]
+        alike = [one for one in names if digits(one) == digits(asked)]
+        near = get_close_matches(asked, alike, 10, 0.8)
+        ratios = [SequenceMatcher(None, one, asked).ratio() for one in near]
+        nearest = [one for one, ratio in zip(near, ratios, strict=True) if ratio == ratios[0]]
+        assert known.nearest(asked) == nearest, asked
+        found += bool(nearest)
+    assert found > 200
+
+
+def test_a_name_is_compared_with_the_few_that_can_be_near(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared = 0
+
+    class Counted(SequenceMatcher[str]):
+        def set_seq1(self, a: Sequence[str]) -> None:
+            nonlocal compared
+            compared += 1
+            super().set_seq1(a)
+
+    monkeypatch.setattr("difflib.SequenceMatcher", Counted)
+    known = Names({name: (name,) for name in map("".join, product("abcdefg", repeat=4))})
+    assert known.nearest("xcdxx") == []
+    assert known.nearest("abcdx") == ["abcd"]
+    assert compared < 200  # of 2,401 names

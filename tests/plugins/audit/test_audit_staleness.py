@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from unittest import mock
 
 import pytest
+
+from commonplace.plugin import times_of
+from commonplace_audit import staleness
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -198,3 +202,14 @@ def test_what_stands_beside_past_states_may_be_stale(
 )
 def test_a_rule_may_say_this_week(audited: Callable[..., Audit], line: str) -> None:
     assert stale(audited, line) == []
+
+
+def test_a_line_without_a_year_is_not_read_for_its_times(
+    audited: Callable[..., Audit], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reads = mock.Mock(side_effect=times_of)
+    monkeypatch.setattr(staleness, "times_of", reads)
+    lines = ["Room 12 was painted by the owner.", "The pass is valid until 2020-05-01."]
+    found = audited({"MEMORY.md": "# A\n\n" + "\n\n".join(lines) + "\n"}, "stale").findings
+    assert [finding.citation for finding in found] == ["MEMORY.md#L5"]
+    assert {call.args[0] for call in reads.call_args_list} == {lines[1]}

@@ -21,9 +21,10 @@ from commonplace.text.languages import in_our_digits
 from commonplace.text.questions import STOP_WORDS
 from commonplace.text.unspaced import (
     LETTERS_OF_NAMES,
+    ends_in_script_of,
     is_of_one_script,
     other_letters,
-    script_weights,
+    telling_letters,
 )
 
 if TYPE_CHECKING:
@@ -193,8 +194,6 @@ _HIRAGANA, _KATAKANA, _LAST_KANA = "\u3041", "\u30a1", "\u30fc"
 _KANA = "[\u30a1-\u30f6\u30fc]{2,32}|[\u3041-\u3096\u30fc]{3,32}"
 _MOST_WORDS = 8
 """How many words in kana, and how many numbers, of a query are looked up in their other form."""
-_MOST_TELLING = 6
-"""How many letters are looked up to tell whether there are notes in the other script."""
 _BETWEEN_KANA = 0x60
 _TO_OTHER_KANA = {
     **{code: code + _BETWEEN_KANA for code in range(0x3041, 0x3097)},
@@ -222,7 +221,7 @@ def with_spellings(
     missing = arm.unknown.intersection(keyword.should) - keyword.beside
     texts = [in_our_digits(normalize("NFKC", text)) for text in texts]
     try:
-        instead, both = _in_other_letters(missing, keyword.should, arm.unknown, holders)
+        instead, both = _in_other_letters(missing, keyword.should, arm, holders)
         instead |= _in_other_kana(texts, missing - instead.keys(), holders)
         numbers: Numbers = {}
         if in_numerals := [text for text in texts if re.search(_MAY_BE_NUMBER, text)]:
@@ -275,27 +274,35 @@ def _with_others(
 
 
 def _in_other_letters(
-    missing: Collection[str], should: Iterable[str], unknown: frozenset[str], holders: Holders
+    missing: Collection[str], should: Iterable[str], arm: Arm, holders: Holders
 ) -> tuple[Others, Others]:
     """What notes have for tokens in the other script of Chinese: for ``missing`` ones, for others.
 
     Single letters are tokens, too. Where notes have other words of the query in its script, only
-    names and letters that are ``unknown`` are looked up, and a few that tell whether there are
-    notes in the other script. Where notes are all in one script, counts of letters suffice.
+    names and unknown letters are looked up, and, where something that ``arm`` found ends in the
+    other script, a few that tell whether notes have the query in it. Where notes are all in one
+    script, counts of letters suffice.
     """
+    unknown = arm.unknown
     ways = {token: others for token in missing if (others := other_letters(token))}
     in_notes = [token for token in should if len(token) > 1 and token not in unknown]
-    told = _telling_letters(in_notes)
-    wanted = dict(ways)
-    if ways and (told or any(map(is_of_one_script, in_notes))):
+    told = telling_letters(in_notes)
+    if told and not any(ends_in_script_of(told[0], item.chunk.text) for item in arm.found):
+        told = ""
+    if not (ways or told):
+        return {}, {}
+    wanted = ways
+    if ways and any(map(is_of_one_script, in_notes)):
         may_differ = unknown | LETTERS_OF_NAMES
         wanted = {token: ways[token] for token in ways if not may_differ.isdisjoint(token)}
-    letters = {letter for others in (*wanted.values(), told) for one in others for letter in one}
+    letters = {*told, *chain(*chain(*wanted.values()))}
     known = {letter for letter, count in holders(letters).items() if count} if letters else set()
+    if not (known or wanted):
+        return {}, {}
     if known.intersection(told):  # notes in both scripts
         either = {token: others for token in should if (others := other_letters(token))}
         wanted = ways | either
-        more = {letter for others in wanted.values() for one in others for letter in one} - letters
+        more = set(chain(*chain(*wanted.values()))) - letters
         known |= {letter for letter, count in holders(more).items() if count} if more else set()
     likely = {token: list(filter(known.issuperset, others)) for token, others in wanted.items()}
     candidates = set(chain(*likely.values()))
@@ -304,18 +311,6 @@ def _in_other_letters(
     instead = {token: others for token, others in held.items() if others and token in missing}
     both = {token: held[token] for token in held if held[token] and token not in missing}
     return instead, both
-
-
-def _telling_letters(tokens: Iterable[str]) -> list[str]:
-    """A few letters that only the other script has, for those of ``tokens`` that are no grammar."""
-    telling: dict[str, None] = {}
-    for token in filter(is_of_one_script, tokens):
-        is_grammar = script_weights((token, "a"))[token] < 1
-        for letter in token if not is_grammar else "":
-            telling |= dict.fromkeys(filter(is_of_one_script, other_letters(letter)))
-        if len(telling) >= _MOST_TELLING:
-            break
-    return list(telling)[:_MOST_TELLING]
 
 
 def _in_other_kana(texts: Iterable[str], missing: frozenset[str], holders: Holders) -> Others:

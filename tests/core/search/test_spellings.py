@@ -9,7 +9,7 @@ import pytest
 
 from commonplace import Memory
 from commonplace.errors import DeclinedError, UnavailableError
-from commonplace.model.search import Arm, KeywordQuery, Query
+from commonplace.model.search import Arm, Found, KeywordQuery, Query, StoredChunk
 from commonplace.search.asking_again import with_spellings
 from commonplace.text.analyse import make_analyser
 
@@ -232,7 +232,11 @@ def test_an_index_of_other_digits_is_made_again(
 class Store:
     """Counts chunks by a table of tokens, and remembers what it was asked for."""
 
-    def __init__(self, counts: Mapping[str, int]) -> None:
+    def __init__(self, counts: Mapping[str, int], *texts: str) -> None:
+        chunks = [
+            StoredChunk(at, "memory", f"{at}.md", 1, 1, text) for at, text in enumerate(texts)
+        ]
+        self._found = tuple(Found(chunk, 1.0) for chunk in chunks)
         self._counts, self.lookups, self.queries = counts, list[set[str]](), list[Query]()
 
     def holders(self, tokens: Collection[str]) -> Mapping[str, int]:
@@ -245,7 +249,7 @@ class Store:
 
     def search(self, text: str, keyword: KeywordQuery) -> Query:
         unknown = frozenset(keyword.should) - self._counts.keys()
-        arms = (Arm("keyword", "bm25", (), unknown=unknown, holders=self.holders),)
+        arms = (Arm("keyword", "bm25", self._found, unknown=unknown, holders=self.holders),)
         query, _, notes = with_spellings(Query(text, keyword), arms, [text], ANALYSER, self.ask)
         assert not notes
         return query
@@ -269,14 +273,19 @@ def test_where_notes_have_the_script_of_a_query_its_known_letters_are_not_looked
     assert wider.should == ("展会", "斉", "藤", "斎藤")
 
 
-def test_a_few_letters_tell_that_no_notes_are_in_the_other_script() -> None:
+@pytest.mark.parametrize(
+    ("text", "looks"),
+    [("钢琴在客厅里。", 0), ("鋼琴在客廳裡。", 1), ("琴在那。", 0), ("鋼琴" + "的" * 99, 0)],
+)
+def test_a_few_letters_tell_whether_notes_have_the_query_in_the_other_script(
+    text: str, looks: int
+) -> None:
     pairs = [a + b for a, b in pairwise("发展览馆电脑网络线丝绸缎绣锦纺织")]
-    store = Store(dict.fromkeys(pairs, 1))
+    store = Store(dict.fromkeys(pairs, 1), text)
     keyword = KeywordQuery(should=tuple(pairs))
     assert store.search("".join(pairs), keyword).keyword == keyword
-    assert (len(store.lookups), store.queries) == (1, [])
-    assert len(store.lookups[0]) <= 6
-    assert store.lookups[0] <= set("發髮覽館電腦網絡線絲")
+    assert (len(store.lookups), store.queries) == (looks, [])
+    assert all(len(letters) <= 6 and letters <= set("發髮覽館電") for letters in store.lookups)
 
 
 def test_what_notes_have_takes_the_place_of_what_they_lack() -> None:

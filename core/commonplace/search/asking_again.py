@@ -286,20 +286,20 @@ def _in_other_letters(
     unknown = arm.unknown
     ways = {token: others for token in missing if (others := other_letters(token))}
     in_notes = [token for token in should if len(token) > 1 and token not in unknown]
-    told = telling_letters(in_notes)
-    if told and not any(ends_in_script_of(told[0], item.chunk.text) for item in arm.found):
-        told = ""
-    if not (ways or told):
+    telling = telling_letters(in_notes)
+    if telling and not any(ends_in_script_of(telling[0], item.chunk.text) for item in arm.found):
+        telling = ""
+    if not (ways or telling):
         return {}, {}
     wanted = ways
     if ways and any(map(is_of_one_script, in_notes)):
         may_differ = unknown | LETTERS_OF_NAMES
         wanted = {token: ways[token] for token in ways if not may_differ.isdisjoint(token)}
-    letters = {*told, *chain(*chain(*wanted.values()))}
+    letters = {*telling, *chain(*chain(*wanted.values()))}
     known = {letter for letter, count in holders(letters).items() if count} if letters else set()
     if not (known or wanted):
         return {}, {}
-    if known.intersection(told):  # notes in both scripts
+    if known.intersection(telling):  # notes in both scripts
         either = {token: others for token in should if (others := other_letters(token))}
         wanted = ways | either
         more = set(chain(*chain(*wanted.values()))) - letters

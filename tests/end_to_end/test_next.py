@@ -30,6 +30,9 @@ NOTES = {
     "memory/week.md": "Every Monday I run.\n\nFreitags bestellen wir Pizza.\n\n每周六去菜市场。",
     "memory/2026-11-27.md": "Freitag. Mit Wei gegessen.",
     "memory/2026-11-28.md": "周六在家看书。",
+    "memory/2026-10-06.md": "Vet visit: the vet visit was quick. ไปหาหมอฟัน หมอฟันบอกว่าฟันดี หมอฟัน",
+    "memory/vet.md": "Vet (Dr. Brandt): 14/01/2027, 8:15",
+    "memory/ฟัน.md": "พาแม่ไปหาหมอฟัน 14 มกราคม 2570 เก้าโมง",
     "memory/plans.md": "The release after this one has dark mode.",
 }
 
@@ -69,6 +72,8 @@ def opened(tmp_path: Path) -> Iterator[Callable[..., Memory]]:
         ("wann ist der nächste Elternabend", "memory/haus.md"),
         ("下次董事会会议是什么时候", "memory/会议.md"),
         ("when is the next choir", "memory/2026-11-30.md"),
+        ("when is the next vet visit", "memory/vet.md"),
+        ("ไปหาหมอฟันครั้งหน้าเมื่อไหร่", "memory/ฟัน.md"),
     ],
 )
 def test_a_note_that_says_when_comes_before_logs_of_past_ones(
@@ -109,6 +114,21 @@ def test_it_is_off_with_the_plain_profile(opened: Callable[..., Memory]) -> None
     hits = memory.search("when is the next dentist appointment?").hits
     assert hits[0].path == "memory/2026-10-05.md"
     assert not any("is asked for" in hit.explain.arms[0].note for hit in hits)
+
+
+@pytest.mark.parametrize(
+    ("query", "lacking"),
+    [
+        ("when is the next xylophone lesson", ["xylophone", "lesson"]),
+        ("wann ist die nächste Impfung", ["Impfung"]),
+        ("what do I usually paint on Mondays", ["paint"]),
+        ("what is the next xylophone", ["next", "xylophone"]),  # no time is asked for
+    ],
+)
+def test_no_note_need_have_the_word_that_asks_for_it(
+    opened: Callable[..., Memory], query: str, lacking: list[str]
+) -> None:
+    assert [word.word for word in opened().search(query).unknown] == lacking
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

@@ -8,7 +8,7 @@ a search lacks a word with a digit, or has a number in one of these languages.
 from __future__ import annotations
 
 import re
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from commonplace.model.tuples import NamedTuple
@@ -250,6 +250,33 @@ def other_numerals(text: str) -> Iterator[tuple[str, list[str]]]:
             # The Korean "one" at the end is the word for days, too.
             ways = [str(number), *([str(number - 1)] if typed[-1] == "일" else [])]
             yield typed, ways
+
+
+def held_numerals(
+    texts: Iterable[str],
+    analyser: Analyser,
+    holders: Callable[[Collection[str]], Mapping[str, int]],
+    most: int,
+) -> dict[tuple[str, ...], tuple[str, ...]]:
+    """What notes have for numbers of ``texts``: by their tokens as typed, those of another form.
+
+    At most so many numbers are looked up. ``holders`` counts the chunks with each token.
+    """
+
+    def tokens_of(text: str) -> tuple[str, ...]:
+        """Without single letters, which stand in most of the chunks."""
+        found = dict.fromkeys(terms[0] for _, _, terms in analyser.spans(text))
+        return tuple(one for one in found if len(one) > 1 or one.isascii())
+
+    written = islice(chain.from_iterable(map(other_numerals, texts)), most)
+    forms = {tokens_of(typed): list(map(tokens_of, ways)) for typed, ways in written}
+    wanted = {token for ways in forms.values() for way in ways for token in way}
+    counts = holders(wanted) if wanted else {}
+    held = {
+        typed: next((way for way in ways if way and all(map(counts.get, way))), ())
+        for typed, ways in forms.items()
+    }
+    return {typed: way for typed, way in held.items() if way}
 
 
 def _in_han(number: int) -> list[str]:

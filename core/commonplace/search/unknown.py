@@ -18,6 +18,7 @@ from commonplace.model.search import KeywordQuery, UnknownWord
 from commonplace.model.tuples import NamedTuple
 from commonplace.text.alternatives import (
     is_english,
+    is_long,
     may_be_meant,
     one_letter_off,
     stems_of,
@@ -49,9 +50,6 @@ _SHORTEST, _LONGEST = 4, 24
 """How many letters a word has that may be mistyped."""
 _MOST_PARTS = 5
 """How many parts an identifier has of which one may be mistyped."""
-_LONG, _LONG_NAME = 6, 8
-"""Words of so many letters or more are near to the one that was meant, and hardly to another; a
-capitalised one may be a name."""
 _STEMS = 3
 """How many tokens near a word are searched for in notes."""
 _SAMPLE = 5
@@ -159,7 +157,7 @@ class UnknownWords:
         spellings = {
             word.word: (word.suggestion,)
             for word in words
-            if word.suggestion and (not found or _is_long(word.word))
+            if word.suggestion and (not found or is_long(word.word))
         }
         synonyms, parts = self._synonyms(words), self._parts(words)
         chosen, foreign = parts | synonyms | spellings, may_be_foreign(self._query_texts)
@@ -169,7 +167,7 @@ class UnknownWords:
             way = parts.get(word, ())
             if not way or (len(way) == 1 and len(way[0]) < len(word)):
                 longer = self._longer_words(word, english=not foreign)
-                compounds = self._compounds_ending_in(word) if foreign and not longer else ()
+                compounds = self._compounds_of(word) if foreign and not longer else ()
                 chosen[word] = longer or compounds or way
         return {word: Replacement(way) for word, way in chosen.items() if way}
 
@@ -271,14 +269,20 @@ class UnknownWords:
         parts_by_word = {}
         for word, ways in ways_by_word.items():
             known = (way for way in ways if all(holders.get(tokens.get(part, "")) for part in way))
-            if way := next((way for way in known if self._are_written(way, tokens)), ()):
+            if way := next((way for way in known if self._are_written(word, way, tokens)), ()):
                 is_beginning = len(way) == 1 and word.lower().startswith(way)
                 written = self._as_written(way[0], tokens[way[0]]) if is_beginning else ""
                 parts_by_word[word] = (written,) if is_beginning else way
         return {word: way for word, way in parts_by_word.items() if any(way)}
 
-    def _are_written(self, way: Parts, tokens: Mapping[str, str]) -> bool:
-        """Whether notes have the short words of ``way`` as they are: "pers" has the token "per"."""
+    def _are_written(self, word: str, way: Parts, tokens: Mapping[str, str]) -> bool:
+        """Whether notes have the short words of ``way`` as they are: "pers" has the token "per".
+
+        Of what is joined they have all but the ending: "plan to" is no "plants".
+        """
+        if len(way) == 1 and not word.lower().startswith(way):
+            joined = _plain(way[0]).removesuffix("s")
+            return any(_plain(one).startswith(joined) for one in self._words_of(tokens[way[0]]))
         short = [part for part in way if len(part) <= _SHORTEST] if len(way) > 1 else []
         return all(part in self._words_of(tokens[part]) for part in short)
 
@@ -335,15 +339,14 @@ class UnknownWords:
             longer += [min(alike, key=lambda one: (len(one), one))] if alike else []
         return tuple(dict.fromkeys(longer))
 
-    def _compounds_ending_in(self, word: str) -> Parts:
-        """The compounds of notes that end in it, the most used."""
-        from commonplace.search.compounds import ending_in
+    def _compounds_of(self, word: str) -> Parts:
+        """The compounds of notes that end in it, or what they have of its parts."""
+        from commonplace.search.compounds import compounds_of
 
-        tokens = ending_in(_plain(word), self._analyser, self._tokens_beginning)[:_LONGER]
-        written = [
-            min(self._words_of(one), key=lambda w: (len(w), w), default="") for one in tokens
-        ]
-        return tuple(filter(None, dict.fromkeys(written)))
+        holders = self._lacking.holders or (lambda _: {})
+        return compounds_of(
+            _plain(word), self._analyser, self._tokens_beginning, holders, self._words_of
+        )
 
     def _other_forms(self, word: str) -> Mapping[str, int]:
         """The tokens that share most of ``word`` and end otherwise, each with how many hold it."""
@@ -394,7 +397,3 @@ class UnknownWords:
 
 def _plain(word: str) -> str:
     return unaccented(word.casefold())
-
-
-def _is_long(word: str) -> bool:
-    return len(word) >= (_LONG if word.islower() else _LONG_NAME)

@@ -20,6 +20,9 @@ _SHORT = 5
 """Words of so many letters or fewer are one letter from many others."""
 _LONGEST_ENDING = 3
 """How many letters a stem may lack of a word that is taken to be spelled correctly."""
+_LONG, _LONG_NAME = 6, 8
+"""How many letters a word has that is hardly near to another one, and how many one that may be a
+name."""
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 _LEAST_SPLIT, _MOST_SPLIT = 7, 40
@@ -52,6 +55,14 @@ def is_english(word: str, token: str) -> bool:
     if len(word) - len(token) > _LONGEST_ENDING:  # "defin" is also of "definately"
         return False
     return token in english_words() or word in english_levels()
+
+
+def is_long(word: str) -> bool:
+    """Whether it is near to the word that was meant, and hardly to another one.
+
+    A capitalised one may be a name.
+    """
+    return len(word) >= (_LONG if word.islower() else _LONG_NAME)
 
 
 def may_be_meant(word: str, other: str) -> bool:

@@ -89,7 +89,8 @@ def read_times(
     times_by_text = [_times_in(text, today) for text in texts]
     days = days_of_times(time for times in times_by_text for time in times)
     if not days:
-        return _of_next(analyser.query(parsed), texts, analyser, today), (*texts, *parsed.phrases)
+        keyword, rest = _of_next(analyser.query(parsed), texts, analyser, today)
+        return keyword, (*rest, *parsed.phrases)
     texts_and_times = list(zip(texts, times_by_text, strict=True))
     rest = tuple(without(text, times) for text, times in texts_and_times)
     alone = not parsed.phrases and not any(map(_asks_for_more, rest))
@@ -127,12 +128,13 @@ def read_times(
 
 def _of_next(
     keyword: KeywordQuery, texts: Sequence[str], analyser: Analyser, today: Callable[[], date]
-) -> KeywordQuery:
+) -> tuple[KeywordQuery, Sequence[str]]:
     """``keyword`` of a query without a time; of "when is the next …" as one for what will be.
 
-    And of "what do I do on Mondays" as one for what is again and again.
+    And of "what do I do on Mondays" as one for what is again and again. Also ``texts`` without the
+    word that says so: no note need have it.
     """
-    for text in texts:
+    for at, text in enumerate(texts):
         again = asks_for_habit(text) and is_habit_of_a_weekday(text)
         asked = None if again else next_asked(text)
         if again or asked:
@@ -140,8 +142,9 @@ def _of_next(
             said = [Time(start, end, ("", ""), True) for start, end in spans]
             beside = keyword.beside | _tokens(text, said, analyser)[0]
             foreseen = today().isoformat() if asked else ""
-            return keyword._replace(beside=beside, foreseen=foreseen, again=again)
-    return keyword
+            rest = (*texts[:at], without(text, said), *texts[at + 1 :])
+            return keyword._replace(beside=beside, foreseen=foreseen, again=again), rest
+    return keyword, texts
 
 
 def _tokens(text: str, times: Sequence[Time], analyser: Analyser) -> tuple[set[str], set[str]]:

@@ -9,7 +9,7 @@ import re
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
-from commonplace.text.day_spans import MONTHS
+from commonplace.text.day_spans import BUDDHIST, MONTHS, THAI_MONTHS, THAI_SHORT
 from commonplace.text.day_words import WEEKDAYS
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def is_foreseen(text: str, *, alone: bool) -> bool:
 _NEXT = re.compile(
     r"\b(?:next(?![.-]\w)|nächste[nrms]?|kommende[nrms]?|prochaine?s?|pr[óo]xim[oa]s?|prossim[oaie]"
     r"|следующ\w{2,3}|ближайш\w{2,3})\b"
-    r"|下一?[次回]|下一?[个個場场]|次の|次回の?|今度の|다음|(?:ครั้ง)?(?:ต่อไป|ถัดไป)|ครั้งหน้า",
+    r"|下一?[次回]|下一?[个個場场]|次の|次回の?|今度の|다음|(?:ครั้ง)?(?:ต่อไป|ถัดไป)|(?:ครั้ง|คราว|รอบ)หน้า",
     re.IGNORECASE,
 )
 _WHEN = re.compile(
@@ -167,8 +167,17 @@ def tells_of_past(text: str, start: int, end: int) -> bool:
 
 
 _NUMBERS = {name: number for number, names in MONTHS.items() for name in names}
+_THAI = {
+    name: number for names in (THAI_MONTHS, THAI_SHORT) for number, name in enumerate(names, 1)
+}
+_IN_THAI = "|".join(map(re.escape, _THAI))
 _WORD = r"(?P<name>[^\W\d_]{3,10})\b\.?"
 _DAY, _YEAR = r"(?P<day>\d\d?)(?!\d)", r"(?P<year>20\d\d)(?!\d)"
+_MONTH, _LATE = r"(?P<month>\d\d?)(?!\d)", r"(?P<day>1[3-9]|2\d|3[01])(?!\d)"
+_ERA, _THAI_YEAR = r"\s*(?:พ\.?ศ\.?|ค\.?ศ\.?|ปี)?\s*", r"(?P<year>(?:20|25|๒๕)\d\d|[6-9๖-๙]\d)"
+_FIRST, _END = r"(?<![\w./-])", r"(?![\w/-]|\.\d|\s*(?:of|von|de|di)\b|\s*[%\"″])"
+# "3/18" may be three of eighteen.
+_SURE = r"1[0-2]|0\d|(?<=\b(?:on|by|am|le) )\d|(?<=\b(?:due|bis) )\d"
 # To read all forms of times takes a hundred times as long.
 _DATES = [
     re.compile(form, re.IGNORECASE)
@@ -178,6 +187,13 @@ _DATES = [
         rf"\b{_WORD}\s+{_DAY}(?![:.]\d)(?:st|nd|rd|th)?(?:,?\s+{_YEAR})?",
         rf"(?<![\w.]){_DAY}\.\s?(?P<month>\d\d?)\.(?:\s?{_YEAR})?(?![\w-])",
         rf"(?:{_YEAR}\s*[年년]\s*)?(?P<month>\d\d?)\s*[月월]\s*{_DAY}\s*[日号號일]",
+        rf"(?<![\d.,/-]){_DAY}\s*(?P<thai>{_IN_THAI})\.?(?:{_ERA}{_THAI_YEAR}(?![\d:.]))?",
+        # Day first, but where the second number can be no month.
+        rf"{_FIRST}{_DAY}/{_MONTH}/(?P<year>(?:20|25)?\d\d){_END}",
+        rf"{_FIRST}{_MONTH}/{_LATE}/(?P<year>(?:20)?\d\d){_END}",
+        rf"{_FIRST}(?!24/7){_LATE}/{_MONTH}{_END}",
+        rf"{_FIRST}(?P<month>{_SURE})/{_LATE}{_END}",
+        rf"{_FIRST}(?=0|\d\d/0)(?P<day>0\d|1[0-2])/(?P<month>0\d|1[0-2]){_END}",
     )
 ]
 _HALF_A_YEAR = timedelta(183)
@@ -186,21 +202,37 @@ _HALF_A_YEAR = timedelta(183)
 def dates_ahead(text: str, day: str | None, today: date) -> Iterator[date]:
     """The days from ``today`` on that ``text``, of ``day`` (ISO) where it has one, has dates of.
 
-    A date without a year is that nearest to the day of its text, or to today.
+    A date without a year is that nearest to the day of its text, or to today. A year may be of the
+    Buddhist era. "5/12" may be of two months, or a part of something: it names none.
     """
     seen_from = date.fromisoformat(day) if day else today
     for form in _DATES:
         for match in form.finditer(text):
             groups = match.groupdict()
-            month = int(groups.get("month") or _NUMBERS.get(groups.get("name", "").lower(), 0))
-            years = (
-                [int(groups["year"])] if groups["year"] else range(today.year - 1, today.year + 2)
-            )
-            for year in years:
+            name = _NUMBERS.get(groups.get("name", "").lower()) or _THAI.get(groups.get("thai", ""))
+            month = int(groups.get("month") or name or 0)
+            own = _year_of(groups.get("year") or "")
+            for year in [own] if own else range(today.year - 1, today.year + 2):
                 try:
                     named = date(year, month, int(groups["day"]))
                 except ValueError:  # a number or a word of something else
                     continue
-                is_near = bool(groups["year"]) or abs(named - seen_from) <= _HALF_A_YEAR
+                is_near = bool(own) or abs(named - seen_from) <= _HALF_A_YEAR
                 if named >= today and is_near:
                     yield named
+
+
+_CENTURY = 2000
+
+
+def _year_of(digits: str) -> int:
+    """The year that ``digits`` name, of either era; 0: none.
+
+    Of two digits those above 60 are of the Buddhist era: 2569 is 2026.
+    """
+    year = int(digits or 0)
+    if 60 <= year < 100:
+        year += 2500
+    elif 0 < year < 100:
+        year += _CENTURY
+    return year - BUDDHIST if year >= 2500 else year

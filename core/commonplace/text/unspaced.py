@@ -17,7 +17,7 @@ from commonplace.text.languages import LETTERS, plain_text
 from commonplace.text.tokens import has_unspaced, in_ascii
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from commonplace.text.tokens import Match
 
@@ -241,6 +241,49 @@ def other_letters(token: str) -> list[str]:
 def is_of_one_script(token: str) -> bool:
     """Whether ``token`` has a letter of simplified or of traditional Chinese alone."""
     return any(letter not in _ways_to_write(letter) for letter in token)
+
+
+_MOST_TELLING = 4
+
+
+def telling_letters(tokens: Iterable[str]) -> str:
+    """A few letters that only the other script of Chinese has, for letters of ``tokens``.
+
+    None of what is in kana, too: that is Japanese.
+    """
+    letters, telling = "".join(tokens), ""
+    if re.search("[\u3041-\u30ff]", letters):
+        return ""
+    for letter in letters:
+        if (other := _in_other_script(letter)) and other not in telling:
+            telling += other
+            if len(telling) >= _MOST_TELLING:
+                break
+    return telling
+
+
+@lru_cache(maxsize=4096)
+def _in_other_script(letter: str) -> str:
+    """What the other script alone has for ``letter``; ``""``: both have it, or it is grammar."""
+    if letter in _FUNCTION_CHARACTERS or not is_of_one_script(letter):
+        return ""
+    return "".join(filter(is_of_one_script, _ways_to_write(letter)))
+
+
+_LAST = 48
+"""So many letters of a text in Chinese have some of one script alone."""
+
+
+def ends_in_script_of(letter: str, text: str) -> bool:
+    """Whether ``text`` ends in the script of Chinese that alone has ``letter``."""
+    return not _letters_with(_OTHER_SCRIPT.find(letter) % 2).isdisjoint(text[-_LAST:])
+
+
+@cache
+def _letters_with(side: int) -> frozenset[str]:
+    """The letters that only traditional Chinese (0) or only simplified Chinese (1) has."""
+    own, others = (frozenset(_OTHER_SCRIPT[one::2]) for one in (side, 1 - side))
+    return own - others - frozenset(_IN_BOTH)
 
 
 @lru_cache(maxsize=4096)

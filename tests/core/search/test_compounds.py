@@ -116,6 +116,59 @@ def test_the_note_on_unknown_words_says_that_their_compound_was_searched_for(
     assert note == "no note has 'Firma': searched for 'umzugsfirma' instead"
 
 
+PARTS = {
+    "Kellernummer": "Kellerabteil Nummer 9",
+    "Gartenpacht": "Schrebergarten, Pacht im Jahr",
+    "Mietkaution": "Mietvertrag unterschrieben, Kaution überwiesen",
+    "Geigenlehrerin": "Geigenunterricht, Lehrerin Szabó",
+    "Heizungsfehler": "Heizungskeller: Fehler an der Therme",
+    "fietsslot": "fietsenstalling, slot is kapot",
+    "cykellås": "cykelställ, lås på baksidan",
+}
+OTHERS = ["Pachtvertrag", "Fahrlehrerin", "Kautionen", "Nummerierung", "slotgracht", "Fehlerquote"]
+
+
+@pytest.fixture(scope="module")
+def parts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    home = tmp_path_factory.mktemp("parts")
+    notes = home / "notes" / "memory"
+    notes.mkdir(parents=True)
+    texts = [*PARTS.values(), *(f"{other} gesehen." for other in OTHERS)]
+    texts += ["We plant two plants a year.", "Backups run every night."]
+    for at, text in enumerate(texts):
+        (notes / f"{at}.md").write_text(f"{text}\n", "utf-8")
+    env = {"HOME": str(home), "COMMONPLACE_STATE_DIR": str(home / "state")}
+    with Memory.open(workspace=home / "notes", env=env) as memory:
+        memory.sync()
+        yield memory
+
+
+@pytest.mark.parametrize("compound", [*PARTS])
+def test_a_compound_that_no_note_has_finds_a_note_with_both_of_its_parts(
+    parts: Memory, compound: str
+) -> None:
+    assert first(parts, compound, 1) == [f"{[*PARTS].index(compound)}.md"]
+
+
+@pytest.mark.parametrize("query", ["what is the Kellernummer", "Kellerkatze", "Wolkennummer"])
+def test_a_compound_is_not_parted_in_english_nor_where_notes_lack_one_part(
+    parts: Memory, query: str
+) -> None:
+    (word,) = [one for one in parts.search(query).unknown if len(one.word) > 6]
+    assert "nummer" not in word.instead
+
+
+def test_two_words_are_joined_where_notes_have_them_in_one(parts: Memory) -> None:
+    assert [one.instead for one in parts.search("the back up").unknown] == [("backup",)]
+
+
+def test_two_words_are_not_joined_where_notes_have_a_word_with_the_same_stem(
+    parts: Memory,
+) -> None:
+    # "planto" has the stem of "plants".
+    assert [one.instead for one in parts.search("what did I plan to buy").unknown] == [(), ()]
+
+
 WORDS = {"zahnarzttermin": 3, "umzugstermin": 5, "terminator": 2}
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from commonplace import Memory
 from commonplace.errors import DeclinedError, UnavailableError
-from commonplace.model.search import Arm, KeywordQuery, Query
+from commonplace.model.search import Arm, Found, KeywordQuery, Query, StoredChunk
 from commonplace.search.asking_again import with_spellings
 from commonplace.text.analyse import make_analyser
 
@@ -110,13 +110,93 @@ def test_what_no_note_has_in_any_letters_is_not_found_for_them(memory: Memory, q
     assert not [hit for hit in first if hit.score > 0.7]
 
 
-def test_the_quotes_of_a_phrase_are_dropped_before_it_is_written_otherwise(memory: Memory) -> None:
-    assert memory.search('"鋼琴課"').hits[0].path == "memory/simplified.md"
+@pytest.mark.parametrize(
+    ("query", "name"),
+    [
+        ('"鋼琴課"', "simplified"),
+        ('"電腦的密碼" 資料夾', "simplified"),
+        ('"屋顶"', "traditional"),
+        ('"台风过后" "漏水"', "traditional"),
+    ],
+)
+def test_a_quoted_phrase_is_found_in_the_other_script(
+    memory: Memory, query: str, name: str
+) -> None:
+    result = memory.search(query)
+    assert [hit.path for hit in result.hits] == [f"memory/{name}.md"]
+    assert result.notes == ()
+    assert all(f'"{phrase}"' in result.hits[0].explain.filters for phrase in query.split('"')[1:2])
+
+
+@pytest.mark.parametrize("query", ['"課鋼琴"', '"電腦密碼"', '"網路颱風"'])
+def test_the_quotes_are_dropped_of_what_no_note_has_side_by_side_in_any_letters(
+    memory: Memory, query: str
+) -> None:
+    assert memory.search(query).notes == (
+        "no note has the quoted words side by side; shown is what comes near",
+    )
 
 
 def test_what_is_excluded_stays_so_in_other_letters(memory: Memory) -> None:
     paths = [hit.path for hit in memory.search("鋼琴課 -钢琴课").hits]
     assert "memory/simplified.md" not in paths
+
+
+MIXED = {
+    "s": "钢琴课改到周三晚上。台风打破了窗户。",
+    "t": "鋼琴課的老師姓林。颱風過後屋頂漏水。",
+    "both": "鋼琴調音一百元。钢琴放在客厅。",
+    "other": "其他的筆記，沒有關係。",
+}
+
+
+@pytest.fixture(scope="module", params=["builtin", "inmemory"])
+def mixed(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Memory]:
+    home = tmp_path_factory.mktemp("mixed")
+    notes = home / "notes" / "memory"
+    notes.mkdir(parents=True)
+    for name, text in MIXED.items():
+        (notes / f"{name}.md").write_text(f"{text}\n", "utf-8")
+    env = {"HOME": str(home), "COMMONPLACE_STATE_DIR": str(home / "state")}
+    config = {"memory": {"backend": [request.param]}}
+    with Memory.open(workspace=home / "notes", config=config, env=env) as memory:
+        memory.sync()
+        yield memory
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("鋼琴課", ["t", "s"]),
+        ("钢琴课", ["s", "t"]),
+        ("钢琴课老师是谁", ["t", "s"]),  # 老师 is in the other script alone
+        ("鋼琴課改到什麼時候", ["s", "t"]),
+        ('"鋼琴課"', ["t", "s"]),
+        ('"钢琴课"', ["s", "t"]),
+    ],
+)
+def test_of_notes_in_both_scripts_those_of_either_are_found(
+    mixed: Memory, query: str, names: list[str]
+) -> None:
+    result = mixed.search(query)
+    found = [hit for hit in result.hits if hit.path != "memory/both.md"]
+    assert [hit.path for hit in found[:2]] == [f"memory/{name}.md" for name in names]
+    assert all(hit.highlights for hit in found[:2])
+    assert len({hit.citation for hit in result.hits}) == len(result.hits)
+    assert result.notes == ()
+
+
+def test_the_explanation_says_what_is_in_the_other_script(mixed: Memory) -> None:
+    notes = {hit.path: hit.explain.arms[0].note for hit in mixed.search("鋼琴課").hits}
+    assert notes["memory/s.md"].endswith("; evidence x 0.95: it is in the other script")
+    assert not notes["memory/t.md"].endswith("in the other script")
+
+
+def test_a_note_of_both_scripts_is_scored_by_that_which_it_has_more_of(mixed: Memory) -> None:
+    scores = {hit.path: hit.score for hit in mixed.search("钢琴调音").hits}
+    assert max(scores, key=lambda path: scores[path]) == "memory/both.md"
 
 
 def test_the_compatible_profile_finds_as_the_original_does(memory: Memory, tmp_path: Path) -> None:
@@ -152,7 +232,11 @@ def test_an_index_of_other_digits_is_made_again(
 class Store:
     """Counts chunks by a table of tokens, and remembers what it was asked for."""
 
-    def __init__(self, counts: Mapping[str, int]) -> None:
+    def __init__(self, counts: Mapping[str, int], *texts: str) -> None:
+        chunks = [
+            StoredChunk(at, "memory", f"{at}.md", 1, 1, text) for at, text in enumerate(texts)
+        ]
+        self._found = tuple(Found(chunk, 1.0) for chunk in chunks)
         self._counts, self.lookups, self.queries = counts, list[set[str]](), list[Query]()
 
     def holders(self, tokens: Collection[str]) -> Mapping[str, int]:
@@ -165,7 +249,7 @@ class Store:
 
     def search(self, text: str, keyword: KeywordQuery) -> Query:
         unknown = frozenset(keyword.should) - self._counts.keys()
-        arms = (Arm("keyword", "bm25", (), unknown=unknown, holders=self.holders),)
+        arms = (Arm("keyword", "bm25", self._found, unknown=unknown, holders=self.holders),)
         query, _, notes = with_spellings(Query(text, keyword), arms, [text], ANALYSER, self.ask)
         assert not notes
         return query
@@ -187,6 +271,21 @@ def test_where_notes_have_the_script_of_a_query_its_known_letters_are_not_looked
     store = Store(known | {"斎": 1, "斎藤": 1})
     wider = store.search("展会斉藤", KeywordQuery(should=("展会", "斉藤", "斉", "藤"))).keyword
     assert wider.should == ("展会", "斉", "藤", "斎藤")
+
+
+@pytest.mark.parametrize(
+    ("text", "looks"),
+    [("钢琴在客厅里。", 0), ("鋼琴在客廳裡。", 1), ("琴在那。", 0), ("鋼琴" + "的" * 99, 0)],
+)
+def test_a_few_letters_tell_whether_notes_have_the_query_in_the_other_script(
+    text: str, looks: int
+) -> None:
+    pairs = [a + b for a, b in pairwise("发展览馆电脑网络线丝绸缎绣锦纺织")]
+    store = Store(dict.fromkeys(pairs, 1), text)
+    keyword = KeywordQuery(should=tuple(pairs))
+    assert store.search("".join(pairs), keyword).keyword == keyword
+    assert (len(store.lookups), store.queries) == (looks, [])
+    assert all(len(letters) <= 6 and letters <= set("發髮覽館電") for letters in store.lookups)
 
 
 def test_what_notes_have_takes_the_place_of_what_they_lack() -> None:

@@ -4,6 +4,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from tests.conformance.mutants import caught, complete
+from tests.conformance.test_broken_filters import FiltersAfterTheLimit, IgnoresAFilterForAnother
 
 from commonplace.errors import IndexUnavailableError
 from commonplace.model.search import Found, KeywordMatches
@@ -154,6 +155,21 @@ class ListsTheOldestFirst(InMemoryStore):
         return tuple(sorted(every, key=lambda hit: hit.chunk.day or ""))[:limit]
 
 
+class ListsTheFirstDays(InMemoryStore):
+    def of_days(
+        self, query: KeywordQuery, *, where: Where, limit: int, deadline: Deadline
+    ) -> tuple[Found, ...]:
+        query = query._replace(days=query.days[:1])
+        return super().of_days(query, where=where, limit=limit, deadline=deadline)
+
+
+class ListsAllForNone(InMemoryStore):
+    def of_days(
+        self, query: KeywordQuery, *, where: Where, limit: int, deadline: Deadline
+    ) -> tuple[Found, ...]:
+        return super().of_days(query, where=where, limit=limit or 1_000_000, deadline=deadline)
+
+
 BROKEN: list[tuple[type[InMemoryStore], str]] = [
     (StripsTexts, "test_a_chunk_comes_back_as_it_was_put"),
     (ReadsLineEndsAlike, "test_a_chunk_comes_back_as_it_was_put"),
@@ -165,7 +181,11 @@ BROKEN: list[tuple[type[InMemoryStore], str]] = [
     (FetchesAThousand, "test_hundreds_of_chunks_can_be_found_at_once"),
     (MissesTheGone, "test_chunks_that_are_gone_are_left_out"),
     (ListsNeighbouringDays, "test_the_chunks_of_some_days_are_listed"),
+    (ListsTheFirstDays, "test_the_chunks_of_some_days_are_listed"),
+    (ListsAllForNone, "test_the_chunks_of_some_days_are_listed"),
     (ListsTheOldestFirst, "test_the_chunks_of_some_days_are_listed"),
+    (IgnoresAFilterForAnother, "test_the_chunks_of_days_pass_all_filters_that_are_set_together"),
+    (FiltersAfterTheLimit, "test_the_chunks_of_days_pass_all_filters_that_are_set_together"),
     (FetchesAfterwards, "test_scores_and_chunks_are_of_one_moment"),
     (FindsOtherChunksByVectors, "test_a_chunk_is_the_same_however_it_is_found"),
     (NumbersAnew, "test_ids_stay_while_their_document_does"),

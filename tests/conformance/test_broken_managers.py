@@ -4,10 +4,11 @@ import os
 import re
 import threading
 import unicodedata
-from itertools import count
+from itertools import count, permutations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
+from tests.conformance.test_broken_filters import FIELDS, without
 
 from commonplace.errors import IndexBusyError, UnavailableError
 from commonplace.files.roots import day_of
@@ -479,6 +480,13 @@ class IgnoresUnwantedTags(Sound):
         return query, where._replace(not_tags=())
 
 
+class IgnoresUnwantedTagsOfSources(Sound):
+    given, ignored = "sources", "not_tags"
+
+    def asked(self, query: Query, where: Where) -> tuple[Query, Where]:
+        return query, without(where, self.ignored, self.given)
+
+
 class LooksAtThreeGlobs(Sound):
     def asked(self, query: Query, where: Where) -> tuple[Query, Where]:
         return query, where._replace(paths=where.paths[:3])
@@ -669,6 +677,7 @@ BROKEN: list[tuple[type[Sound], str]] = [
     (IgnoresUnwantedSources, "test_each_source_keeps_its_own_trust"),
     (IgnoresUnwantedPaths, "test_paths_restrict"),
     (IgnoresUnwantedTags, "test_tags_restrict"),
+    (IgnoresUnwantedTagsOfSources, "test_filters_that_are_set_together_must_all_be_passed"),
     (LooksAtThreeGlobs, "test_paths_restrict"),
     (LooksAtAHundredGlobs, "test_paths_restrict"),
     (FindsAHundred, "test_many_notes_are_all_found"),
@@ -700,6 +709,14 @@ class Bench(MemoryManagerConformance):
 @pytest.mark.parametrize(("broken", "law"), BROKEN, ids=[broken.__name__ for broken, _ in BROKEN])
 def test_the_law_catches(broken: type[Sound], law: str, judge: Callable[..., str]) -> None:
     assert judge(Bench(broken), law, lambda: broken.__name__) == "broken"
+
+
+def test_no_filter_may_be_ignored_for_another(judge: Callable[..., str]) -> None:
+    law = "test_filters_that_are_set_together_must_all_be_passed"
+    for given, ignored in permutations(FIELDS, 2):
+        names = {"given": given, "ignored": ignored}
+        broken = type("Broken", (IgnoresUnwantedTagsOfSources,), names)
+        assert judge(Bench(broken), law, str) == "broken", names
 
 
 @pytest.mark.parametrize("law", sorted({law for _, law in BROKEN}))

@@ -252,6 +252,11 @@ class SeesTimeAloneForVectors(InMemoryStore):
         return super().nearest(space, vector, deadline=_uncancelled(deadline), **more)
 
 
+class SeesNoTimeForDays(InMemoryStore):
+    def of_days(self, query: Any, *, deadline: Deadline, **more: Any) -> tuple[Found, ...]:
+        return super().of_days(query, deadline=NEVER, **more)
+
+
 class CutsShortWhenCancelled(InMemoryStore):
     def keyword(self, query: Any, *, deadline: Deadline, **more: Any) -> KeywordMatches:
         deadline.check("the search")
@@ -367,6 +372,7 @@ BROKEN: list[tuple[Any, str]] = [
     (TouchesEverywhere, "test_what_is_done_to_a_filling_build_stays_there"),
     (KeepsVectorsOfTheNewest, "test_what_is_done_to_a_filling_build_stays_there"),
     (SeesTimeAlone, "test_a_cancelled_search_is_an_error"),
+    (SeesNoTimeForDays, "test_a_cancelled_search_is_an_error"),
     (CutsShortWhenCancelled, "test_a_search_that_is_cancelled_gives_all_or_an_error"),
     (SeesTimeAloneForVectors, "test_a_cancelled_vector_search_gives_all_or_an_error"),
     (CutsVectorsShort, "test_a_cancelled_vector_search_gives_all_or_an_error"),

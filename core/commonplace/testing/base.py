@@ -9,6 +9,7 @@ import struct
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from hashlib import sha256
+from itertools import combinations
 from math import fsum, sqrt
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
@@ -114,6 +115,13 @@ def search(
 def places(found: Iterable[Found]) -> list[Place]:
     """The positions of the chunks of an answer, in its order."""
     return [(hit.chunk.source, hit.chunk.path, hit.chunk.start_line) for hit in found]
+
+
+def found_at(
+    store: Store, query: KeywordQuery, where: Where = EVERYWHERE, limit: int = ALL
+) -> list[Place]:
+    """The positions of the chunks that ``keyword`` finds, in order of these."""
+    return sorted(places(search(store, query, where, limit)))
 
 
 def ids(found: Iterable[Found]) -> list[ChunkId]:
@@ -232,6 +240,65 @@ def _placed(chunks: Iterable[str | AnalysedChunk], line: int) -> tuple[AnalysedC
 
 def _digest(text: str) -> str:
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+_PLAIN = Where(
+    sources=frozenset({"memory", "o'brien's", "sessions", "sessions2"}),
+    paths=("memory",),
+    after="2026-01-02",
+    before="2026-01-30",
+    not_paths=("memory/old",),
+    not_sources=frozenset({"sessions"}),
+    tags=("zoo",),
+    not_tags=("done",),
+)
+_GLOBS = _PLAIN._replace(
+    paths=("memory/*.md", "*/old/**"),
+    not_paths=("no", "**/old/?.md"),
+    not_sources=frozenset({"sessions", "nowhere"}),
+    tags=("zoo", "work"),
+    not_tags=("no", "done"),
+)
+
+
+def filters_together(scale: float = 1.0) -> list[Where]:
+    """All filters, all but one, and any two: these not where ``scale`` is below 1.
+
+    Paths are those of folders and globs in turn; both where ``scale`` is above 1.
+    """
+    fields = Where._fields
+    sizes = (len(fields), len(fields) - 1, 2) if scale >= 1 else (len(fields), len(fields) - 1)
+    sets = [names for size in sizes for names in combinations(fields, size)]
+    return [
+        Where(**{name: getattr((_PLAIN, _GLOBS)[turn % 2], name) for name in names})
+        for number, names in enumerate(sets)
+        for turn in ((0, 1) if scale > 1 else (number,))
+    ]
+
+
+def filtered_puts() -> Corpus:
+    """Documents of ``ant``: for each filter some that pass all others and match better.
+
+    The first two, which match worst, pass all of :func:`filters_together`; so do some that look
+    like what does not.
+    """
+    mine, all_ = ("memory", "o'brien's"), ("zoo", "work")
+    kinds: list[tuple[tuple[str, ...], str, str | None, tuple[str, ...]]] = [
+        (mine, "memory/a.md", "2026-01-02", all_),
+        (("elsewhere", "Memory", "memory2", "sessions"), "memory/b.md", "2026-01-30", all_),
+        *((mine, path, "2026-01-30", all_) for path in ("zoo/c.md", "memory2/c.md", "Memory/c.md")),
+        (mine, "memory/old/d.md", "2026-01-30", all_),
+        *((mine, f"memory/{day}.md", day, all_) for day in (None, "2026-01-01", "2026-01-31")),
+        *((mine, f"memory/{tag}.md", "2026-01-30", (tag, "work")) for tag in ("zo", "zoo2", "oo")),
+        (mine, "memory/e.md", "2026-01-30", (*all_, "done")),
+        (("sessions2",), "memory/older.md", "2026-01-30", (*all_, "done2")),
+    ]
+    return [
+        make_put(path, text, source=source, day=day, tags=tags)
+        for text, some in (("ant bee cat dog", kinds[:1]), ("ant ant ant dog", kinds[1:]))
+        for sources, path, day, tags in some
+        for source in sources
+    ]
 
 
 DIMS = 3

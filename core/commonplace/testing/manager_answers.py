@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import suppress
-from itertools import pairwise, product
+from itertools import combinations, pairwise, product
 from math import isfinite
 from typing import TYPE_CHECKING, get_args
 
@@ -12,6 +12,7 @@ import pytest
 from hypothesis import strategies as st
 
 from commonplace.errors import CallerError, DeclinedError
+from commonplace.files.roots import day_of
 from commonplace.model.search import ArmKind, Where
 from commonplace.testing.base import make_put
 from commonplace.testing.laws import law
@@ -208,6 +209,10 @@ class AnswerLaws(ManagerLaws):
         assert paths(ask(manager, "zebra")) == {"memory/a.md"}
 
 
+def _keys(arms: tuple[Arm, ...]) -> set[tuple[str, str]]:
+    return {(item.chunk.source, item.chunk.path) for item in found(arms)}
+
+
 def _ids(arm: Arm) -> list[int | str]:
     return [item.chunk.id for item in arm.found]
 
@@ -222,6 +227,27 @@ _NOTES: dict[str, str | None] = {
     "memory/deep/2026-02-01-trip.md": "2026-02-01",
 }
 _GLOBS = (*_NOTES, "memory", "memory/*", "memory/**", "*.md", "**/a.md", "memory/*/a.md", "no")
+
+_ZOO: tuple[str, ...] = ("zoo",)
+_TOGETHER = Where(
+    sources=frozenset({"memory"}),
+    paths=("memory/*.md",),
+    after="2026-01-01",
+    before="2026-01-31",
+    not_paths=("memory/*-old.md",),
+    not_sources=frozenset({"letters"}),
+    tags=_ZOO,
+    not_tags=("done",),
+)
+_NEEDS = {"after": "dates", "before": "dates", "paths": "paths", "not_paths": "paths"}
+_NEEDS |= {"tags": "tags", "not_tags": "tags"}
+_TAGGED = {
+    **dict.fromkeys(("2026-01-15", "deep/2026-01-15", "2026-01-15-old", "undated"), _ZOO),
+    **dict.fromkeys(("2025-12-31", "2026-02-01"), _ZOO),
+    "2026-01-17": (),
+    "2026-01-18": ("zoo", "done"),
+}
+"""Tags by name: one passes all filters together; for each other filter one fails that alone."""
 
 
 class FilterLaws(ManagerLaws):
@@ -341,6 +367,33 @@ class FilterLaws(ManagerLaws):
             if capability not in self.capabilities:
                 with pytest.raises(DeclinedError):
                     ask(manager, text)
+
+    @law()
+    def test_filters_that_are_set_together_must_all_be_passed(self, manager: MemoryManager) -> None:
+        """Of any two that it can do, and of all of them, none is ignored for another."""
+        notes = {f"memory/{name}.md": tags for name, tags in _TAGGED.items()}
+        days = {path: str(day_of(path) or "") or None for path in notes}
+        puts = [make_put(path, day=days[path], tags=tags) for path, tags in notes.items()]
+        puts.append(make_put("memory/2026-01-19.md", source="letters", day="2026-01-19", tags=_ZOO))
+        for put in puts:
+            text = " ".join(("the zebra", *(f"#{tag}" for tag in put.tags)))
+            if put.source == "memory":
+                self.notes.write(put.path, text)
+            else:  # an engine that knows notes alone finds nothing of it
+                self.letters.texts[put.path] = text
+        maintain(manager)
+        known = _keys(ask(manager, "zebra"))
+        assert {("memory", path) for path in notes} <= known
+        can = [name for name in Where._fields if _NEEDS.get(name, "") in {"", *self.capabilities}]
+        sizes = (len(can), 2 if self.scale() >= 1 else len(can) - 1)
+        sets = [names for size in sizes for names in combinations(can, size)]
+        together = [Where(**{name: getattr(_TOGETHER, name) for name in names}) for names in sets]
+        both = frozenset({"memory", "letters"})  # that one is wanted alone, or the other unwanted
+        together += [Where(both, not_sources=_TOGETHER.not_sources)]
+        together += [Where(_TOGETHER.sources, not_sources=frozenset({"elsewhere"}))]
+        for where in together:
+            expected = {(put.source, put.path) for put in puts if passes(put, where)}
+            assert _keys(ask(manager, "zebra", where=where)) == expected & known, where
 
     def _agrees(self, manager: MemoryManager, where: Where) -> None:
         expected = {path for path, day in _NOTES.items() if passes(make_put(path, day=day), where)}

@@ -114,7 +114,8 @@ class Letters:
     def read(self, ref: DocumentRef) -> Document | None:
         """The text, as one of trust ``external``."""
         text = self.texts[ref.path]
-        return Document(ref, text, sha256(text.encode()).hexdigest(), trust="external")
+        digest, tags = sha256(text.encode()).hexdigest(), note_facts(text).tags
+        return Document(ref, text, digest, day=day_of(ref.path), trust="external", tags=tags)
 
 
 class ManagerLaws(Laws):

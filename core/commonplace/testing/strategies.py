@@ -23,7 +23,14 @@ from commonplace.model.chunks import (
 )
 from commonplace.model.documents import StoredDocument, Trust
 from commonplace.model.search import KeywordQuery, Where, newest_first
-from commonplace.testing.base import DIMS, make_append, make_chunk, make_put, make_vector
+from commonplace.testing.base import (
+    DIMS,
+    EVERYWHERE,
+    make_append,
+    make_chunk,
+    make_put,
+    make_vector,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -58,6 +65,12 @@ HOSTILE_PATHS = (
     *("memory//a.md", "memory/a.md/"),
 )
 """Each the name of another document, however alike they look."""
+
+LOOSE_GLOBS = (
+    *("memory", "memory/", "MEMORY.MD", "memory.m", "memory?a.md", "memory/a?.md", "memory/?.md"),
+    *("*", "**", "?emory/**", "**/a.md", "memory/**/a.md", "memory/*/a.md"),
+)
+"""Globs that a careless store takes for more or for less."""
 
 HOSTILE_TOKENS = (
     *('"', '""', "'", "*", "ant*", "(", ")", "and", "OR", "NOT", "NEAR", "NEAR(ant", "body:ant"),
@@ -355,6 +368,11 @@ def matching(documents: Documents, query: KeywordQuery, where: Where) -> set[Pla
         and all(holds(chunk.terms, phrase) for phrase in query.must)
         and not any(holds(chunk.terms, phrase) for phrase in query.must_not)
     }
+
+
+def expected_at(corpus: Corpus, query: KeywordQuery, where: Where = EVERYWHERE) -> list[Place]:
+    """:func:`matching` of documents that are there once, in order."""
+    return sorted(matching({(put.source, put.path): put for put in corpus}, query, where))
 
 
 def holds(terms: Terms, phrase: Phrase) -> bool:

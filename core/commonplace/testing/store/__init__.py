@@ -21,6 +21,8 @@ from commonplace.testing.base import (
     busy,
     digests,
     fill,
+    filtered_puts,
+    filters_together,
     held,
     ids,
     live_build,
@@ -48,6 +50,7 @@ from commonplace.testing.strategies import (
     applied,
     batches,
     corpora,
+    expected_at,
     holds,
     hostile_tokens,
     passes,
@@ -63,6 +66,7 @@ if TYPE_CHECKING:
 
 
 _DAY = st.sampled_from(("2025-12-31", "2026-01-01", "2026-01-31", "2026-02-01"))
+_DAYS = st.tuples(_DAY, _DAY) | st.tuples(*[_DAY.map(lambda day: day[4:])] * 2)
 _PIECES = st.lists(
     st.builds(
         Chunk,
@@ -140,28 +144,21 @@ class FoundLaws(StoreLaws):
         found = search(store, words("ant"))
         assert [hit.chunk.path for hit in found] == ["0.md", "2.md", "4.md"]
 
-    @law("days", corpus=corpora(), where=wheres(), first=_DAY, last=_DAY, any_year=st.booleans())
+    @law("days", corpus=corpora(), where=wheres(), days=st.lists(_DAYS, min_size=1, max_size=2))
     def test_the_chunks_of_some_days_are_listed(
-        self,
-        store: Store,
-        corpus: Corpus,
-        where: Where,
-        first: str,
-        last: str,
-        any_year: bool,  # noqa: FBT001
+        self, store: Store, corpus: Corpus, where: Where, days: list[tuple[str, str]]
     ) -> None:
         """All of the days and of no others that pass the filters, the newest first, each with 1.
 
         A day without its year stands for that of any; what has an unwanted phrase is left out.
         """
         publish(store, *corpus)
-        days = (first[4:], last[4:]) if any_year else (first, last)
-        query = KeywordQuery(days=(days,), must_not=(("ant",),))
-        every = {(put.source, put.path): put for put in corpus}
+        query = KeywordQuery(days=tuple(days), must_not=(("ant",),))
         dated = [
             put
-            for put in every.values()
-            if put.day and days[0] <= put.day[4 * any_year :] <= days[1] and passes(put, where)
+            for put in corpus
+            if any(first <= (put.day or "")[-len(first) :] <= last for first, last in days)
+            and passes(put, where)
         ]
         dated.sort(key=lambda put: (newest_first(put.day), put.source, put.path))
         expected = [
@@ -174,7 +171,18 @@ class FoundLaws(StoreLaws):
         found = of_days(limit=ALL)
         assert places(found) == expected
         assert {hit.score for hit in found} <= {1.0}
-        assert of_days(limit=2) == found[:2]
+        assert [of_days(limit=few) for few in (0, 2)] == [found[:0], found[:2]]
+
+    @law("days")
+    def test_the_chunks_of_days_pass_all_filters_that_are_set_together(self, store: Store) -> None:
+        """As what words find: any two, any but one, or all."""
+        publish(store, *filtered_puts())
+        query = KeywordQuery(days=(("2025-01-01", "2026-12-31"),))
+        of_days = partial(cast("DayStore", store).of_days, query, deadline=NEVER)
+        for where in filters_together(self.scale()):
+            expected = expected_at([put for put in filtered_puts() if put.day], words("ant"), where)
+            assert sorted(places(of_days(where=where, limit=ALL))) == expected, where
+            assert len(of_days(where=where, limit=len(expected))) == len(expected), where
 
     @law("keyword")
     def test_scores_and_chunks_are_of_one_moment(self, store: Store) -> None:

@@ -6,23 +6,29 @@ import os
 import shutil
 from contextlib import closing
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from commonplace.model.chunks import DeleteDocument
+from commonplace.model.search import KeywordQuery
 from commonplace.resilience.deadline import NEVER
 from commonplace.testing.base import (
     ALL,
     EVERYWHERE,
     WAIT,
+    attach,
+    digests,
     fill,
     held,
+    ids,
     live_build,
     make_append,
     make_put,
+    make_vector,
     meanwhile,
+    nearest,
     places,
     publish,
     search,
@@ -49,7 +55,7 @@ if TYPE_CHECKING:
 
     from commonplace.model.chunks import AnalysedChunk, Change
     from commonplace.model.documents import Build
-    from commonplace.model.search import KeywordQuery, Where
+    from commonplace.model.search import Where
     from commonplace.protocols.parts import Store
     from commonplace.testing.base import Batch, Corpus
     from commonplace.testing.store.lifetime import Poison
@@ -165,6 +171,40 @@ class BuildLaws(StoreLaws):
         assert held(store) == {}
         assert (store.health().documents, store.health().chunks) == (0, 0)
         assert _found(store) == []
+
+    @law()
+    def test_each_change_shows_in_whatever_is_asked(self, store: Any) -> None:
+        """Put, replaced, deleted, activated: no question is answered as it was before that."""
+        can = store.capabilities
+        puts = [make_put(f"{name}.md", "ant", day="2026-01-31") for name in "abc"]
+        days, east = KeywordQuery(days=(("2026-01-01", "2026-12-31"),)), make_vector(1, 0, 0)
+        questions: dict[str, Callable[[], int]] = {
+            "keyword": lambda: len(search(store, words("ant"))),
+            "counts": lambda: store.holders(("ant",))["ant"],
+            "vocabulary": lambda: store.tokens_beginning("an", 9).get("ant", 0),
+            "days": lambda: len(
+                store.of_days(days, where=EVERYWHERE, limit=ALL, deadline=NEVER),
+            ),
+            "vectors": lambda: len(store.vectors("space", ids(nearest(store, east).found))),
+        }
+
+        def asked() -> set[int]:
+            return {count() for name, count in questions.items() if name in can}
+
+        build = publish(store, puts[0])
+        if "vectors" in can:
+            attach(store, build, "space", dict.fromkeys(digests(puts), east))
+        assert asked() <= {1}
+        for change, count in ((puts[1], 2), (make_put("b.md"), 1), (puts[1], 2)):
+            write(store, change)
+            assert asked() <= {count}
+        build = fill(store, *puts)
+        assert asked() <= {2}
+        with store.writer(wait=WAIT):
+            store.activate(build)
+        assert asked() <= {3}
+        write(store, DeleteDocument("memory", "c.md"))
+        assert asked() <= {2}
 
     @law("keyword")
     def test_a_reader_never_sees_half_a_change(self, store: Store) -> None:

@@ -14,8 +14,10 @@ from commonplace.errors import DeclinedError
 from commonplace.model.search import KeywordQuery, Where, newest_first
 from commonplace.resilience.deadline import NEVER
 from commonplace.testing.base import (
-    ALL,
     EVERYWHERE,
+    filtered_puts,
+    filters_together,
+    found_at,
     make_chunk,
     make_put,
     places,
@@ -29,6 +31,7 @@ from commonplace.testing.store.lifetime import StoreLaws
 from commonplace.testing.strategies import (
     HOSTILE_PATHS,
     HOSTILE_TOKENS,
+    LOOSE_GLOBS,
     PATHS,
     TAGS,
     TESTED_SOURCES,
@@ -36,8 +39,8 @@ from commonplace.testing.strategies import (
     corpora,
     dated_order,
     dated_puts,
+    expected_at,
     holds,
-    matching,
     puts,
     queries,
     vocabularies,
@@ -74,7 +77,7 @@ class MatchLaws(StoreLaws):
         """Found once: any of ``should``, all of ``must``, none of ``must_not``, and the filters."""
         publish(store, *corpus)
         for query, where in questions:
-            assert _places(store, query, where) == _expected(corpus, query, where)
+            assert found_at(store, query, where) == expected_at(corpus, query, where)
 
     @law("keyword", "phrases", corpus=corpora(), questions=_questions(longest_phrase=3))
     def test_phrases_match_side_by_side_in_one_column(
@@ -83,7 +86,7 @@ class MatchLaws(StoreLaws):
         """As above; the tokens of a phrase stand side by side, in order, in one column."""
         publish(store, *corpus)
         for query, where in questions:
-            assert _places(store, query, where) == _expected(corpus, query, where)
+            assert found_at(store, query, where) == expected_at(corpus, query, where)
 
     @law("keyword", "phrases")
     def test_a_phrase_does_not_reach_from_one_column_into_the_next(self, store: Store) -> None:
@@ -92,9 +95,9 @@ class MatchLaws(StoreLaws):
         together = make_chunk("cat", extra="ant bee", line=2)
         publish(store, make_put("a.md", apart, together))
         query = KeywordQuery(should=("ant", "bee"), must=(("ant", "bee"),))
-        assert _places(store, query) == [("memory", "a.md", 2)]
+        assert found_at(store, query) == [("memory", "a.md", 2)]
         query = KeywordQuery(should=("ant", "bee"), must_not=(("ant", "bee"),))
-        assert _places(store, query) == [("memory", "a.md", 1)]
+        assert found_at(store, query) == [("memory", "a.md", 1)]
 
     @law("keyword")
     def test_undeclared_phrases_are_declined(self, store: Store) -> None:
@@ -135,7 +138,7 @@ class MatchLaws(StoreLaws):
         asked = st.lists(queries(vocabulary, longest_phrase=1), min_size=1, max_size=6)
         publish(store, *corpus)
         for query in data.draw(asked, label="queries"):
-            assert _places(store, query) == _expected(corpus, query)
+            assert found_at(store, query) == expected_at(corpus, query)
 
     @law("keyword")
     def test_each_hostile_token_finds_itself_alone(self, store: Store) -> None:
@@ -148,7 +151,7 @@ class MatchLaws(StoreLaws):
             ),
         )
         for number, token in enumerate(HOSTILE_TOKENS):
-            assert _places(store, words(token)) == [("memory", f"{number:03}.md", 1)], repr(token)
+            assert found_at(store, words(token)) == [("memory", f"{number:03}.md", 1)], repr(token)
 
     @law("keyword")
     def test_a_long_query_is_answered(self, store: Store) -> None:
@@ -157,9 +160,9 @@ class MatchLaws(StoreLaws):
         publish(store, make_put("a.md", " ".join(many)), make_put("b.md", "ant499"))
         assert len(search(store, words(*many))) == 2
         query = KeywordQuery(should=many, must=tuple((token,) for token in many))
-        assert _places(store, query) == [("memory", "a.md", 1)]
+        assert found_at(store, query) == [("memory", "a.md", 1)]
         query = KeywordQuery(should=many, must_not=tuple((token,) for token in many[:-1]))
-        assert _places(store, query) == [("memory", "b.md", 1)]
+        assert found_at(store, query) == [("memory", "b.md", 1)]
 
     @law("keyword", corpus=corpora(min_size=3, max_size=12), wheres=_WHERES)
     def test_filters_come_before_ranking(
@@ -183,12 +186,20 @@ class MatchLaws(StoreLaws):
             Where(paths=("lone",)),
             Where(paths=("*/note.md",)),
             *(Where(after="2026-01-31"), Where(before="2026-01-31"), Where(tags=("zoo",))),
-            Where(sources=frozenset({"sessions"}), paths=("lone/**",), after="2025-01-01"),
             Where(not_sources=frozenset({"memory"})),
             *(Where(not_paths=("crowd",)), Where(not_tags=("crowd",))),
             Where(paths=("*/*.md",), not_paths=("crowd/*.md", "nowhere")),
         ):
-            assert _places(store, words("ant"), where, 1) == [("sessions", "lone/note.md", 1)]
+            assert found_at(store, words("ant"), where, 1) == [("sessions", "lone/note.md", 1)]
+
+    @law("keyword")
+    def test_filters_that_are_set_together_must_all_be_passed(self, store: Store) -> None:
+        """Any two, any but one, or all: none is ignored or checked after ``limit`` for another."""
+        corpus = filtered_puts()
+        publish(store, *corpus)
+        for where in filters_together(self.scale()):
+            expected = expected_at(corpus, words("ant"), where)
+            assert found_at(store, words("ant"), where, len(expected)) == expected, where
 
     @law("keyword", corpus=corpora(max_size=4))
     def test_a_filter_that_nothing_passes_finds_nothing(self, store: Store, corpus: Corpus) -> None:
@@ -214,7 +225,7 @@ class MatchLaws(StoreLaws):
         query = words("ant", "bee", "cat", "dog")
         day = "2026-01-31"
         for where in (Where(after=day), Where(before=day), Where(after=day, before=day)):
-            assert _places(store, query, where) == [("memory", "dated.md", 1)]
+            assert found_at(store, query, where) == [("memory", "dated.md", 1)]
         for where in (Where(after="2026-02-01"), Where(before="2026-01-30")):
             assert search(store, query, where) == []
 
@@ -228,28 +239,17 @@ class MatchLaws(StoreLaws):
         for tag in (*TAGS, "zo", "oo", "a", "no-tag", "%", "_"):
             for tags in ((tag,), (tag, "all"), (tag, "no-tag")):
                 for where in (Where(tags=tags), Where(not_tags=tags)):
-                    assert _places(store, asked, where) == _expected(corpus, asked, where)
+                    assert found_at(store, asked, where) == expected_at(corpus, asked, where)
 
     @law("keyword")
     def test_hostile_paths_can_be_asked_for(self, store: Store) -> None:
         """A filter by a path finds what that glob matches; nothing else in it is syntax."""
-        corpus = [make_put(path, "ant") for path in HOSTILE_PATHS]
+        corpus = [make_put(path, "ant") for path in (*HOSTILE_PATHS, *PATHS)]
         publish(store, *corpus)
-        for path in HOSTILE_PATHS:
-            where = Where(paths=(path,))
-            assert _places(store, words("ant"), where) == _expected(corpus, words("ant"), where)
-
-
-def _places(
-    store: Store, query: KeywordQuery, where: Where = EVERYWHERE, limit: int = ALL
-) -> list[tuple[str, str, int]]:
-    return sorted(places(search(store, query, where, limit)))
-
-
-def _expected(
-    corpus: Corpus, query: KeywordQuery, where: Where = EVERYWHERE
-) -> list[tuple[str, str, int]]:
-    return sorted(matching({(put.source, put.path): put for put in corpus}, query, where))
+        for glob in (*HOSTILE_PATHS, *LOOSE_GLOBS):
+            for where in (Where(paths=(glob,)), Where(not_paths=(glob,))):
+                found = found_at(store, words("ant"), where)
+                assert found == expected_at(corpus, words("ant"), where), where
 
 
 _CROWDED = corpora(("ant", "bee"), min_size=3, max_size=12)

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from commonplace.model.chunks import Change, PutDocument
-    from commonplace.protocols.parts import CountingStore, Store, VectorStore
+    from commonplace.protocols.parts import CountingStore, DayStore, Store, VectorStore
     from commonplace.resilience.deadline import Deadline
     from commonplace.testing.base import Batch, Corpus
 
@@ -235,6 +235,11 @@ class PressureLaws(StoreLaws):
         for deadline in LATE.values():
             with pytest.raises(DeadlineExceededError):
                 _keyword(store, deadline)
+            if "days" in store.capabilities:
+                query = KeywordQuery(days=(("2026-01-01", "2026-01-31"),))
+                of_days = cast("DayStore", store).of_days
+                with pytest.raises(DeadlineExceededError):
+                    of_days(query, where=EVERYWHERE, limit=1, deadline=deadline)
         assert len(search(store, words("ant"))) == 1
 
     @law("keyword")

@@ -20,6 +20,8 @@ from commonplace.testing.base import (
     attach,
     digests,
     fill,
+    filtered_puts,
+    filters_together,
     ids,
     live_build,
     make_chunk,
@@ -126,9 +128,11 @@ class VectorLaws(StoreLaws):
     def test_a_vector_put_again_replaces_the_old_one(self, store: VectorStore) -> None:
         """The last one counts."""
         build = _embedded(store, {_A.digest: _EAST}, make_put("a.md", _A))
-        assert _scores(store, _EAST) == [pytest.approx(1, abs=TOLERANCE)]
-        attach(store, build, "space", {_A.digest: _WEST})
-        assert _scores(store, _EAST) == [pytest.approx(-1, abs=TOLERANCE)]
+        for vector, score in ((_EAST, 1), (_WEST, -1)):
+            attach(store, build, "space", {_A.digest: vector})
+            assert _scores(store, _EAST) == [pytest.approx(score, abs=TOLERANCE)]
+            found = ids(nearest(store, _EAST).found)
+            assert dict(store.vectors("space", found)) == dict.fromkeys(found, vector)
 
     @law("vectors", bad=st.sampled_from(sorted(_BAD)))
     def test_what_is_no_vector_is_refused(self, store: VectorStore, bad: str) -> None:
@@ -286,6 +290,18 @@ class NearestLaws(StoreLaws):
         answer = nearest(store, _EAST, Where(paths=("far.md",)), 1)
         assert places(answer.found) == [("memory", "far.md", 2)]
 
+    @law("vectors")
+    def test_the_nearest_pass_all_filters_that_are_set_together(self, store: VectorStore) -> None:
+        """As for words: any two, any but one, or all."""
+        corpus = filtered_puts()
+        far, near = digests(corpus)
+        vectors = {far: _WEST, near: _NORTH}
+        attach(store, publish(store, *corpus), "space", vectors)
+        for where in filters_together(self.scale()):
+            expected = nearest_places(corpus, vectors, _EAST, where)
+            answer = nearest(store, _EAST, where, len(expected))
+            assert sorted(places(answer.found)) == sorted(expected), where
+
     @law("vectors", keys=st.permutations([(s, p) for s in TESTED_SOURCES for p in PATHS]))
     def test_equally_near_chunks_are_ordered_by_day_source_path_and_place(
         self, store: VectorStore, keys: list[tuple[str, str]]
@@ -319,8 +335,11 @@ class NearestLaws(StoreLaws):
         build = _embedded(store, {_A.digest: _EAST, _B.digest: _NORTH}, make_put("a.md", _A, _B))
         attach(store, build, "other", {_A.digest: _NORTH, _B.digest: _EAST})
         attach(store, build, "flat", {_B.digest: make_vector(1, 0)}, dims=2)
+        long, back = make_vector(*[1] * 1_499, 100), make_vector(*[1] * 1_499, -100)
+        attach(store, build, "long", {_A.digest: back, _B.digest: long}, dims=1_500)
         assert _lines(nearest(store, _EAST)) == [1, 2]
         assert _lines(nearest(store, _EAST, space="other")) == [2, 1]
+        assert _lines(nearest(store, long, space="long")) == [2, 1]
         assert _lines(nearest(store, make_vector(1, 0), space="flat")) == [2]
         first, second = ids(nearest(store, _EAST).found)
         assert dict(store.vectors("flat", [first, second])) == {second: make_vector(1, 0)}

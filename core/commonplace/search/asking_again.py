@@ -45,6 +45,8 @@ _LITTLE = 0.5
 """With less than this share of the others' evidence, quoted words alone do not make the answer."""
 _OTHER_SCRIPT = 0.95
 """What keeps so much of its evidence has the words of a query in the other script of Chinese."""
+_MOST_WAYS = 16
+"""How many ways to write a phrase are followed: each letter of it may double them."""
 _ROUNDS = 4
 """How often newer hits are asked for."""
 
@@ -143,7 +145,7 @@ def _phrase_of(phrase: Iterable[str], held: Mapping[str, Sequence[str]]) -> tupl
         joined = bool(before) and before[-1:] == token[:1]
         ways = [
             (*way, one)
-            for way in ways
+            for way in ways[:_MOST_WAYS]
             for one in held[token]
             if not joined or way[-1][-1:] == one[:1]
         ]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from datetime import date, timedelta
+from functools import cache
 from typing import TYPE_CHECKING
 
 from commonplace.text.day_spans import BUDDHIST, MONTHS, THAI_MONTHS, THAI_SHORT
@@ -14,6 +15,13 @@ from commonplace.text.day_words import WEEKDAYS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+@cache
+def _compiled(form: str) -> re.Pattern[str]:
+    """What few of the processes need, on first use."""
+    return re.compile(form, re.IGNORECASE)
+
 
 # Words of questions for what was. "Scheduled" and its like ask for what will be, and "was" is a
 # German word, too.
@@ -32,14 +40,13 @@ PAST_VERBS = re.compile(
     re.IGNORECASE,
 )
 # Verbs of notes for what was, of which questions may have some for what will be ("is rent paid").
-_NARRATED = re.compile(
+_NARRATED = (
     r"\b(?:ate|began|bought|broke|brought|built|caught|chose|drove|dug|fell|felt|flew|forgot|found"
     r"|gave|grew|heard|held|knew|left|lost|met|paid|rode|sang|sat|sent|slept|spent|spoke|stood|swam"
     r"|taught|thought|threw|t(?:old|ook)|woke|won|wore|wrote|blieb|fand|fuhr|las|rief|sah|schlief"
     r"|schrieb|spielten?|machten?|kauften?|trafen|(?:siamo|sommes)\s+\w{2,}[tiés]+"
     r"|\w{3,}(?:aient|amos|aron|ieron|ava(?:no|mo)?))\b"
-    r"|た(?=[、,\s]|\Z)",
-    re.IGNORECASE,
+    r"|た(?=[、,\s]|\Z)"
 )
 # Words of questions for what will be.
 PLANNED = re.compile(
@@ -59,42 +66,38 @@ PRESENT = re.compile(
     r"|有什[么麼]|有啥|[做干]什[么麼]|干[嘛啥]|ます|[すあ]る|하지|할까|있[어나니]",
     re.IGNORECASE,
 )
-_OF_NOTES = re.compile(
-    r"\b(?:log|notes?|journal|diary|minutes|entr(?:y|ies)|\w*notiz\w*|tagebuch)\b", re.IGNORECASE
-)
+_OF_NOTES = r"\b(?:log|notes?|journal|diary|minutes|entr(?:y|ies)|\w*notiz\w*|tagebuch)\b"
 
 
 def is_foreseen(text: str, *, alone: bool) -> bool:
     """Whether ``text`` asks for what will be; ``alone``: it asks for nothing but a time."""
-    if PAST_VERBS.search(text) or _OF_NOTES.search(text):
+    if PAST_VERBS.search(text) or _compiled(_OF_NOTES).search(text):
         return False
     return bool(PLANNED.search(text) or (alone and PRESENT.search(text)))
 
 
 # Of "when is the next …" the words for that, and those for when.
-_NEXT = re.compile(
+_NEXT = (
     r"\b(?:next(?![.-]\w)|nächste[nrms]?|kommende[nrms]?|prochaine?s?|pr[óo]xim[oa]s?|prossim[oaie]"
     r"|следующ\w{2,3}|ближайш\w{2,3})\b"
-    r"|下一?[次回]|下一?[个個場场]|次の|次回の?|今度の|다음|(?:ครั้ง)?(?:ต่อไป|ถัดไป)|(?:ครั้ง|คราว|รอบ)หน้า",
-    re.IGNORECASE,
+    r"|下一?[次回]|下一?[个個場场]|次の|次回の?|今度の|다음|(?:ครั้ง)?(?:ต่อไป|ถัดไป)|(?:ครั้ง|คราว|รอบ)หน้า"
 )
-_WHEN = re.compile(
+_WHEN = (
     r"\A\W*(?:next|when)\s|\b(?:when(?:['’]s|\s+(?:is|are|do|does|will))|(?:what|which)\s+(?:time|day|date)|wann|(?:um\s+)?wie\s?viel\s+uhr"
     r"|an\s+welchem\s+tag|quand|(?:à\s+)?quelle\s+heure|quel\s+jour|cu[áa]ndo|(?:a\s+)?qué\s+(?:hora|día)"
     r"|quando|(?:a\s+)?che\s+(?:ora|giorno)|(?:a\s+)?que\s+(?:horas?|dia)|когда|во\s+сколько|какой\s+день)\b"
-    r"|(?:什[么麼]|啥)?[时時][候间間]|何[时時日]|[几幾][点點号號]|哪[一]?天|いつ|언제|몇\s?시|며칠|เมื่อไห?ร่?|วันไหน|กี่โมง",
-    re.IGNORECASE,
+    r"|(?:什[么麼]|啥)?[时時][候间間]|何[时時日]|[几幾][点點号號]|哪[一]?天|いつ|언제|몇\s?시|며칠|เมื่อไห?ร่?|วันไหน|กี่โมง"
 )
 
 
 def next_asked(text: str) -> tuple[int, int] | None:
     """Where ``text`` has the word "next" if it asks when that is; ``None``: it does not."""
-    word = _NEXT.search(text)
+    word = _compiled(_NEXT).search(text)
     if (
         word is None
-        or _WHEN.search(text) is None
+        or _compiled(_WHEN).search(text) is None
         or PAST_VERBS.search(text)
-        or _OF_NOTES.search(text)
+        or _compiled(_OF_NOTES).search(text)
     ):
         return None
     return word.span()
@@ -125,12 +128,12 @@ def is_habit(text: str) -> bool:
 
 
 # The German "was" is "what".
-_ASKED_IN_GERMAN = re.compile(r"\A\W*was\b(?=.*\b(?:wir|ich|man|am|jede[nrs]?)\b)", re.IGNORECASE)
+_ASKED_IN_GERMAN = r"\A\W*was\b(?=.*\b(?:wir|ich|man|am|jede[nrs]?)\b)"
 
 
 def asks_for_habit(text: str) -> bool:
     """Whether ``text`` asks for what is again and again, and not for what was."""
-    return is_habit(text) and PAST_VERBS.search(_ASKED_IN_GERMAN.sub("", text)) is None
+    return is_habit(text) and PAST_VERBS.search(_compiled(_ASKED_IN_GERMAN).sub("", text)) is None
 
 
 def habits_in(text: str) -> list[tuple[int, int]]:
@@ -140,20 +143,19 @@ def habits_in(text: str) -> list[tuple[int, int]]:
 
 def is_habit_of_a_weekday(text: str, _day: str | None = None) -> bool:
     """Whether ``text`` says what is on a weekday again and again."""
-    return is_habit(text) and _A_WEEKDAY.search(text) is not None
+    return is_habit(text) and _compiled(_A_WEEKDAY).search(text) is not None
 
 
-_A_WEEKDAY = re.compile(
-    rf"\b(?:{'|'.join(WEEKDAYS)})|[周週][一二三四五六日天]|星期|礼拜|禮拜|[月火水木金土日]曜|[월화수목금토일]요일",
-    re.IGNORECASE,
+_A_WEEKDAY = (
+    rf"\b(?:{'|'.join(WEEKDAYS)})|[周週][一二三四五六日天]|星期|礼拜|禮拜"
+    "|[月火水木金土日]曜|[월화수목금토일]요일"
 )
 _END_OF_SENTENCE = r"[.!?](?=\s|\Z)|[。！？;；\n]"
 _ENDS = re.compile(_END_OF_SENTENCE)
 # "Moved the review to Friday": what stands before a day that is ahead, whatever the verb.
-_TOWARDS = re.compile(
+_TOWARDS = (
     r"\b(?:for|to|until|till|by|next|für|bis|auf|zum|nächste[nrms]?|kommende[nrms]?|pour|d['’]ici"
-    r"|jusqu['’](?:à|au)|para|hasta|próximo|per|entro|fino\s+a|até|на|до|к)\s+(?:the\s+|el\s+|o\s+)?\Z",
-    re.IGNORECASE,
+    r"|jusqu['’](?:à|au)|para|hasta|próximo|per|entro|fino\s+a|até|на|до|к)\s+(?:the\s+|el\s+|o\s+)?\Z"
 )
 
 
@@ -162,8 +164,8 @@ def tells_of_past(text: str, start: int, end: int) -> bool:
     first = max((stop.end() for stop in _ENDS.finditer(text, 0, start)), default=0)
     stop = _ENDS.search(text, end)
     before, sentence = text[first:start], text[first : stop.start() if stop else len(text)]
-    was = PAST_VERBS.search(sentence) or _NARRATED.search(sentence)
-    return bool(was) and not (PLANNED.search(sentence) or _TOWARDS.search(before))
+    was = PAST_VERBS.search(sentence) or _compiled(_NARRATED).search(sentence)
+    return bool(was) and not (PLANNED.search(sentence) or _compiled(_TOWARDS).search(before))
 
 
 _NUMBERS = {name: number for number, names in MONTHS.items() for name in names}
@@ -179,23 +181,20 @@ _FIRST, _END = r"(?<![\w./-])", r"(?![\w/-]|\.\d|\s*(?:of|von|de|di)\b|\s*[%\"�
 # "3/18" may be three of eighteen.
 _SURE = r"1[0-2]|0\d|(?<=\b(?:on|by|am|le) )\d|(?<=\b(?:due|bis) )\d"
 # To read all forms of times takes a hundred times as long.
-_DATES = [
-    re.compile(form, re.IGNORECASE)
-    for form in (
-        rf"(?<!\d){_YEAR}[-/](?P<month>\d\d)[-/]{_DAY}",
-        rf"(?<![\w.:/]){_DAY}(?:st|nd|rd|th|er|\.|º)?(?:\s+(?:of|de))?\s+{_WORD}(?:,?\s+(?:de\s+)?{_YEAR})?",
-        rf"\b{_WORD}\s+{_DAY}(?![:.]\d)(?:st|nd|rd|th)?(?:,?\s+{_YEAR})?",
-        rf"(?<![\w.]){_DAY}\.\s?(?P<month>\d\d?)\.(?:\s?{_YEAR})?(?![\w-])",
-        rf"(?:{_YEAR}\s*[年년]\s*)?(?P<month>\d\d?)\s*[月월]\s*{_DAY}\s*[日号號일]",
-        rf"(?<![\d.,/-]){_DAY}\s*(?P<thai>{_IN_THAI})\.?(?:{_ERA}{_THAI_YEAR}(?![\d:.]))?",
-        # Day first, but where the second number can be no month.
-        rf"{_FIRST}{_DAY}/{_MONTH}/(?P<year>(?:20|25)?\d\d){_END}",
-        rf"{_FIRST}{_MONTH}/{_LATE}/(?P<year>(?:20)?\d\d){_END}",
-        rf"{_FIRST}(?!24/7){_LATE}/{_MONTH}{_END}",
-        rf"{_FIRST}(?P<month>{_SURE})/{_LATE}{_END}",
-        rf"{_FIRST}(?=0|\d\d/0)(?P<day>0\d|1[0-2])/(?P<month>0\d|1[0-2]){_END}",
-    )
-]
+_DATES = (
+    rf"(?<!\d){_YEAR}[-/](?P<month>\d\d)[-/]{_DAY}",
+    rf"(?<![\w.:/]){_DAY}(?:st|nd|rd|th|er|\.|º)?(?:\s+(?:of|de))?\s+{_WORD}(?:,?\s+(?:de\s+)?{_YEAR})?",
+    rf"\b{_WORD}\s+{_DAY}(?![:.]\d)(?:st|nd|rd|th)?(?:,?\s+{_YEAR})?",
+    rf"(?<![\w.]){_DAY}\.\s?(?P<month>\d\d?)\.(?:\s?{_YEAR})?(?![\w-])",
+    rf"(?:{_YEAR}\s*[年년]\s*)?(?P<month>\d\d?)\s*[月월]\s*{_DAY}\s*[日号號일]",
+    rf"(?<![\d.,/-]){_DAY}\s*(?P<thai>{_IN_THAI})\.?(?:{_ERA}{_THAI_YEAR}(?![\d:.]))?",
+    # Day first, but where the second number can be no month.
+    rf"{_FIRST}{_DAY}/{_MONTH}/(?P<year>(?:20|25)?\d\d){_END}",
+    rf"{_FIRST}{_MONTH}/{_LATE}/(?P<year>(?:20)?\d\d){_END}",
+    rf"{_FIRST}(?!24/7){_LATE}/{_MONTH}{_END}",
+    rf"{_FIRST}(?P<month>{_SURE})/{_LATE}{_END}",
+    rf"{_FIRST}(?=0|\d\d/0)(?P<day>0\d|1[0-2])/(?P<month>0\d|1[0-2]){_END}",
+)
 _HALF_A_YEAR = timedelta(183)
 
 
@@ -207,7 +206,7 @@ def dates_ahead(text: str, day: str | None, today: date) -> Iterator[date]:
     """
     seen_from = date.fromisoformat(day) if day else today
     for form in _DATES:
-        for match in form.finditer(text):
+        for match in _compiled(form).finditer(text):
             groups = match.groupdict()
             name = _NUMBERS.get(groups.get("name", "").lower()) or _THAI.get(groups.get("thai", ""))
             month = int(groups.get("month") or name or 0)

@@ -24,7 +24,7 @@ from commonplace.text.day_spans import (
 )
 from commonplace.text.day_words import ASIAN_WEEKDAYS, WEEKDAYS
 from commonplace.text.tenses import tells_of_past
-from commonplace.text.time_hints import may_have
+from commonplace.text.time_hints import is_unspaced, may_have
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -377,18 +377,5 @@ def _unspaced(names: Iterable[str]) -> str:
 def _patterns(names: Iterable[str], *, unspaced: bool) -> Iterator[str]:
     """The patterns of ``names`` in scripts without spaces, or else of the others."""
     for name in names:
-        if _is_unspaced(name) == unspaced:
+        if is_unspaced(name) == unspaced:
             yield in_words(name)
-
-
-def names_for(lowered: str, names: Iterable[str]) -> tuple[str, ...]:
-    """Those of ``names``, patterns, that ``lowered`` may have: to compile all takes long."""
-    scripts = (False,) if lowered.isascii() else (False, True)
-    known = (name for name in names if _is_unspaced(name) in scripts)
-    return tuple(name for name in known if may_have(name, lowered))
-
-
-def _is_unspaced(name: str) -> bool:
-    """Whether ``name``, a pattern, is of a script without spaces between words."""
-    highest = max(name)
-    return highest >= "\u3000" or "\u0e00" <= highest <= "\u0e7f"

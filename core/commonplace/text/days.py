@@ -30,7 +30,6 @@ from commonplace.text.day_names import (
     NONE,
     compiled_spaced,
     compiled_unspaced,
-    names_for,
     opening,
 )
 from commonplace.text.day_spans import (
@@ -50,6 +49,7 @@ from commonplace.text.day_spans import (
 )
 from commonplace.text.day_words import BARE_WEEKDAY, WEEKDAYS
 from commonplace.text.questions import STOP_WORDS
+from commonplace.text.time_hints import may_have, names_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -203,7 +203,7 @@ def _times_seen_from(today: Callable[[], date], text: str, *, asked: bool) -> It
         may_be_name = words in _SURNAMES and match.start() > 0
         if may_be_name and (words != match["time"] or _TITLE.search(text, 0, match.start())):
             continue
-        possible = names_for(words, names)
+        possible = [name for name in names if may_have(name, words)]
         if days := seen_from(today(), words, possible):
             first, last = days
             if _SINCE_A_DAY.match(words) or _SINCE.search(text, 0, match.start()):

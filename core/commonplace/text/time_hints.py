@@ -8,8 +8,12 @@ from __future__ import annotations
 import re
 from functools import cache
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from commonplace.text.languages import composed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 # Some are parts of other words: they only tell which queries need a closer look. "_" is a space.
 _MONTHS_LISTED = """
@@ -82,7 +86,43 @@ def may_name_days(text: str) -> bool:
 
 def may_have(pattern: str, lowered: str) -> bool:
     """Whether ``lowered`` may have what ``pattern`` matches: to compile all takes long."""
-    return all(any(map(lowered.__contains__, letters)) for letters in _needed(pattern))
+    for letters in _needed(pattern):
+        for run in letters:
+            if run in lowered:
+                break
+        else:
+            return False
+    return True
+
+
+def names_for(lowered: str, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Those of ``names``, patterns, that ``lowered`` may have: to compile all takes long."""
+    found = _held(lowered, _by_letters(names, unspaced=False))
+    if not lowered.isascii():
+        found += _held(lowered, _by_letters(names, unspaced=True))
+    return tuple(names[at] for at in sorted(set(found)) if may_have(names[at], lowered))
+
+
+def _held(lowered: str, by_letters: Mapping[str, Sequence[int]]) -> list[int]:
+    return [at for letters, those in by_letters.items() if letters in lowered for at in those]
+
+
+@cache
+def _by_letters(names: tuple[str, ...], *, unspaced: bool) -> Mapping[str, Sequence[int]]:
+    """Positions of ``names`` of such scripts by letters of which each of their matches has some."""
+    found: dict[str, list[int]] = {}
+    for at, name in enumerate(names):
+        if is_unspaced(name) == unspaced:
+            fewest = min(_needed(name), key=len, default=("",))
+            for letters in fewest:
+                found.setdefault(letters, []).append(at)
+    return found
+
+
+def is_unspaced(name: str) -> bool:
+    """Whether ``name``, a pattern, is of a script without spaces between words."""
+    highest = max(name)
+    return highest >= "\u3000" or "\u0e00" <= highest <= "\u0e7f"
 
 
 # Escapes, classes, openings of groups, what is missing or repeated, words, and single signs.

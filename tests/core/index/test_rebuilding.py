@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from functools import partial
+from itertools import count
+from unittest import mock
 
 import pytest
 
@@ -348,3 +350,31 @@ def test_another_fingerprint_is_counted_and_what_has_changed_is_not_held_up_by_i
     first = next(one for one in seen if one.label == "Indexing notes")
     assert (first.completed, first.total) == (1, SIZE)
     assert freshen(other) == Freshness()
+
+
+@pytest.mark.parametrize("question", ["maintain", "pending"])
+def test_a_sync_goes_on_in_the_index_that_another_process_has_just_rebuilt(question: str) -> None:
+    house = House(2)
+    manager, other = house.manager(), house.manager()
+    manager.maintain(deadline=NEVER)
+    builds, looks = house.store.builds, count(1)
+
+    def builds_then_rebuild() -> object:
+        found = builds()
+        if next(looks) == 1:  # what was found is gone before it is read
+            assert other.maintain(force=True, deadline=NEVER).rebuilt
+        return found
+
+    with mock.patch.object(house.store, "builds", builds_then_rebuild):
+        report = manager.maintain(deadline=NEVER) if question == "maintain" else manager.pending()
+    assert next(looks) > 1
+    assert (report.known, report.remaining) == (2, 0)
+    assert house.states() == ["live"]
+
+
+def test_what_is_no_matter_of_a_rebuild_is_raised() -> None:
+    house = House(2)
+    house.manager().maintain(deadline=NEVER)
+    gone = mock.patch.object(house.store, "documents", side_effect=IndexUnavailableError("gone"))
+    with gone, pytest.raises(IndexUnavailableError, match="gone"):
+        house.manager().maintain(deadline=NEVER)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
-from commonplace.errors import CommonplaceError, IndexUnavailableError
+from commonplace.errors import CommonplaceError
 from commonplace.files.scan import printable
 from commonplace.model.tuples import NamedTuple
 
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from commonplace.model.search import KeywordMatches
     from commonplace.protocols.parts import Chunker, Source, Store
     from commonplace.text.analyse import Analyser
-
-T = TypeVar("T")
 
 
 _WORKSPACE = " workspace="
@@ -92,21 +90,6 @@ def _split(identity: str) -> tuple[list[str], str]:
 def live_build(store: Store) -> Build | None:
     """The build that is searched."""
     return next((build for build in store.builds() if build.state == "live"), None)
-
-
-def of_live(store: Store, look: Callable[[Build | None], T]) -> T:
-    """What ``look`` finds in the build that is searched, or in the one that has just replaced it.
-
-    Another process may do so while ``look`` reads, and delete what it began with.
-    """
-    live = live_build(store)
-    while True:
-        try:
-            return look(live)
-        except IndexUnavailableError:
-            before, live = live, live_build(store)
-            if live == before:
-                raise
 
 
 def is_current(build: Build, identity: str) -> bool:

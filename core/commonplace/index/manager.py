@@ -162,7 +162,11 @@ class IndexedMemoryManager:
         """Compare stamps and count; writes nothing, and opens no file unless it is to ``look``."""
         sync, cut = self._sync_in_use(writes=False)
         scans = sync.scan(eager=False)
-        return with_scans(sync.pending(scans, look=look), scans).replace(cut=cut)
+        try:
+            report = sync.pending(scans, look=look)
+        except IndexUnavailableError:  # another process has just replaced it
+            report = sync.pending(scans, look=look)
+        return with_scans(report, scans).replace(cut=cut)
 
     def maintain(
         self,
@@ -193,15 +197,14 @@ class IndexedMemoryManager:
             # Not under the first lock: embedding may take long, and searches must not wait for it.
             with self._filling.held(deadline):
                 report = self._embed(report, options)
-        seconds = time.monotonic() - started
-        return report.replace(seconds=seconds, cut=cut)
+        return report.replace(seconds=time.monotonic() - started, cut=cut)
 
     def _sync_all(self, sync: IndexSync, options: SyncOptions) -> SyncReport:
         scans = sync.scan(eager=options.eager)
         before, self._compared = self._compared, None
         try:
             report = sync.sync(scans, options)
-        except IndexCorruptError:  # the store sets it aside and starts a new one
+        except (IndexCorruptError, IndexUnavailableError):  # it was set aside, or just replaced
             before, report = None, sync.sync(scans, options)
         report = with_scans(report, scans)
         if options.at_most is None:
@@ -248,17 +251,12 @@ class IndexedMemoryManager:
     def _findings(self, store: StoreHealth) -> tuple[Finding, ...]:
         from commonplace.index.checks import IndexCheck
 
+        fingerprints, now = self._sync_in_use(writes=False)[0].fingerprints, self._sync.clock_ns()
+        maintain = partial(self.maintain, deadline=NEVER)
         # A rebuild beside the live build keeps its vectors; an empty index is embedded later.
-        rebuild = partial(self.maintain, force=True, embed=False, deadline=NEVER)
-        check = IndexCheck(
-            self._store,
-            store,
-            self._identity,
-            self._sync_in_use(writes=False)[0].fingerprints,
-            maintain=partial(self.maintain, deadline=NEVER),
-            rebuild=rebuild,
-            now=self._sync.clock_ns() / 1e9,
-        )
+        rebuild = partial(maintain, force=True, embed=False)
+        parts = self._store, store, self._identity, fingerprints, maintain, rebuild
+        check = IndexCheck(*parts, now=now / 1e9)
         return tuple(check.findings())
 
     def _drop_space(self, space: str) -> None:

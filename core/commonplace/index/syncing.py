@@ -15,7 +15,6 @@ from commonplace.index.builds import (
     fingerprint_of,
     is_current,
     live_build,
-    of_live,
     same_workspace,
 )
 from commonplace.index.planning import (
@@ -109,9 +108,7 @@ class IndexSync(NamedTuple):
 
     def pending(self, scans: list[SourceScan], *, look: bool) -> SyncReport:
         """What :meth:`sync` would do, with ``look`` also what it could not read; writes nothing."""
-        return of_live(self.store, partial(self._pending, scans, look=look))
-
-    def _pending(self, scans: list[SourceScan], live: Build | None, *, look: bool) -> SyncReport:
+        live = live_build(self.store)
         plan = self._plan(live, scans)
         report = idle_report(plan)
         if live is None or not is_current(live, self.identity):
@@ -127,7 +124,7 @@ class IndexSync(NamedTuple):
 
     def sync(self, scans: list[SourceScan], options: SyncOptions) -> SyncReport:
         """Index what the scans say has changed; see :meth:`IndexedMemoryManager.maintain`."""
-        report = of_live(self.store, partial(self._without_writing, scans, options))
+        report = self._without_writing(scans, force=options.force, at_most=options.at_most)
         if report is not None:
             return report
         if (progress := options.progress) is not None:
@@ -154,8 +151,13 @@ class IndexSync(NamedTuple):
         from commonplace.index.documents import DocumentProcessor
         from commonplace.index.indexing import Indexer
 
-        parts = self.sources, self.chunker, self.analyser, self.clock_ns
-        processor = DocumentProcessor(*parts, appends="append" in self.store.capabilities)
+        processor = DocumentProcessor(
+            self.sources,
+            self.chunker,
+            self.analyser,
+            self.clock_ns,
+            appends="append" in self.store.capabilities,
+        )
         return Indexer(self.store, processor)
 
     def finished(self, report: SyncReport, options: SyncOptions) -> SyncReport:
@@ -167,13 +169,13 @@ class IndexSync(NamedTuple):
         return report.replace(notices=health.notices, kept=kept)
 
     def _without_writing(
-        self, scans: list[SourceScan], options: SyncOptions, live: Build | None
+        self, scans: list[SourceScan], *, force: bool, at_most: int | None
     ) -> SyncReport | None:
         """The report if there is nothing to write, or too much; without taking the lease."""
-        at_most = options.at_most
+        live = live_build(self.store)
         current = live is not None and is_current(live, self.identity)
         if at_most is None:
-            if options.force or not current:
+            if force or not current:
                 return None
             plan = self._plan(live, scans)
             return None if plan.size else idle_report(plan)
@@ -259,7 +261,7 @@ class IndexSync(NamedTuple):
         live = live_build(self.store)
         if live is None or not same_workspace(live.identity, self.identity):
             return []
-        return list(self.store.documents())  # of the live build, whichever that is by now
+        return list(self.store.documents(live))
 
     def _readable(self, plan: Plan, at_most: int) -> Plan:
         """``plan`` without what a search would leave though no sync can read it."""

@@ -54,6 +54,7 @@ def check_words(error: IndexBusyError) -> None:
     assert error.hint
 
 
+@pytest.mark.slow
 def test_who_cannot_write_reads(open_store: Callable[..., SqliteStore], path: str) -> None:
     build = publish(open_store(), make_put("a.md", "ant"))
     for store in (open_store(), open_store()):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tests.core.cli.conftest import Ran
 
 
-@pytest.mark.parametrize("number", [150, pytest.param(600, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("number", [60, pytest.param(600, marks=pytest.mark.slow)])
 def test_generated_command_lines_end_in_errors_for_their_user(number: int, tmp_path: Path) -> None:
     (tmp_path / "user").mkdir()
     with home(tmp_path / "user"):

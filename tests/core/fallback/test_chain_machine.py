@@ -192,7 +192,7 @@ class Backends(RuleBasedStateMachine):
             assert all(engine.closed <= 1 for engine in self.chain.engines)
 
 
-@pytest.mark.parametrize("examples", [40, pytest.param(160, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("examples", [15, pytest.param(160, marks=pytest.mark.slow)])
 def test_backends_that_come_and_go(chains: Callable[..., Chain], examples: int) -> None:
     def machine() -> Backends:
         backends = Backends()

@@ -500,6 +500,7 @@ def test_a_function_may_take_the_place_of_the_search() -> None:
     assert host.around_search("unknown", lambda **_: other) is other
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("installed", [False, True])
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_a_wrapper_that_hangs_leaves_the_search_its_time(
@@ -542,6 +543,7 @@ def test_a_wrapper_that_hangs_leaves_the_search_its_time(
     slow.come_back.set()
 
 
+@pytest.mark.slow
 def test_wrappers_that_hang_each_take_a_share_of_what_is_left() -> None:
     host, come_back, given = PluginHost([], env={}), threading.Event(), list[float]()
 
@@ -565,6 +567,7 @@ def test_wrappers_that_hang_each_take_a_share_of_what_is_left() -> None:
     come_back.set()
 
 
+@pytest.mark.slow
 def test_the_time_of_a_search_holds_for_its_wrappers_too(tmp_path: Path) -> None:
     come_back = threading.Event()
     (tmp_path / "MEMORY.md").write_text("An ant.\n")

@@ -203,6 +203,7 @@ def test_the_users_interrupt_passes(
         signal.signal(signal.SIGINT, before)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", ["import", "hook"])
 def test_a_plugin_that_hangs_is_given_up_and_the_others_work(
     add_module: Callable[[str, str], None], where: str, capsys: pytest.CaptureFixture[str]

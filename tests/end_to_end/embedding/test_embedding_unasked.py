@@ -120,6 +120,7 @@ def test_waiting_for_a_provider_that_fails_ends_with_keywords(
     assert any(note.startswith("3 texts are not embedded yet") for note in result.notes)
 
 
+@pytest.mark.slow
 def test_waiting_ends_with_the_time_of_the_search(world: World, reply: type[Reply]) -> None:
     world.vendor.always(reply(manner="hang"))
     result = world.open(sync=OFF).search("walrus", wait=True, timeout=1.5)

@@ -265,6 +265,7 @@ def test_pca_bounds_hold_for_every_score(data: st.DataObject, dims: int) -> None
             assert most.mean() < about.mean() + 0.5, "and tells something"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("dims", "columns"), [(128, 64), (384, 64), (768, 96), (1_536, 192), (2_560, 256)]
 )

@@ -35,10 +35,8 @@ from commonplace.text.day_names import (
 from commonplace.text.day_spans import (
     AMBIGUOUS,
     BUDDHIST,
-    MONTHS,
     PART_OF_YEAR,
     THAI_MONTHS,
-    THAI_SHORT,
     Time,
     compiled,
     fit_to_words,
@@ -49,6 +47,7 @@ from commonplace.text.day_spans import (
 )
 from commonplace.text.day_words import BARE_WEEKDAY, WEEKDAYS
 from commonplace.text.questions import STOP_WORDS
+from commonplace.text.tenses import MONTH_NUMBERS, THAI_NUMBERS
 from commonplace.text.time_hints import may_have, names_for
 
 if TYPE_CHECKING:
@@ -59,12 +58,6 @@ if TYPE_CHECKING:
 _MAX_TIMES, _MAX_MATCHES = 8, 40  # that a text names; of the calendar, before they are checked
 _MOST_QUARTERS = 8
 _LONGEST = 1_000  # characters of a text in which times seen from today are searched for
-
-_NUMBERS = {name: number for number, names in MONTHS.items() for name in names}
-# Thai has no spaces between words, and marks that are no letters: its patterns cannot use "\b".
-_THAI = {
-    name: number for names in (THAI_MONTHS, THAI_SHORT) for number, name in enumerate(names, 1)
-}
 
 # Words that open a span are those of ``day_names.py``: see ``open_spans.py``.
 _WITHIN = (
@@ -125,7 +118,7 @@ def times_of(text: str, today: Callable[[], date], *, asked: bool = False) -> li
 
 def _times_of_calendar(text: str, today: Callable[[], date], *, asked: bool) -> Iterator[Time]:
     lowered = text.lower()
-    months = tuple(name for name in (*_NUMBERS, *_THAI) if not asked or name in lowered)
+    months = tuple(name for name in (*MONTH_NUMBERS, *THAI_NUMBERS) if not asked or name in lowered)
     if asked and not months and "月" not in text and not any(map(str.isdigit, text)):
         yield from quarters_in(text)
         return
@@ -146,7 +139,7 @@ def _from_month(time: Time, text: str) -> Time:
     months = _two_months().search(text, max(0, time.start - 20), time.end) if is_month else None
     if months is None or not months.start() < time.start <= months.end():
         return time
-    number = _NUMBERS[months[1].lower()]
+    number = MONTH_NUMBERS[months[1].lower()]
     year = int(first[:4]) - (number > int(first[5:7]))
     return time._replace(start=months.start(), days=(f"{year}-{number:02}-01", last))
 
@@ -154,7 +147,7 @@ def _from_month(time: Time, text: str) -> Time:
 @cache
 def _two_months() -> re.Pattern[str]:
     joined = r"(?:\s*[-–/]\s*|\s+(?:to|till|until|through|and|bis|und|à|au|a|y|e|et|ao|по)\s+)"
-    name = f"({'|'.join(_NUMBERS)})"
+    name = f"({'|'.join(MONTH_NUMBERS)})"
     return re.compile(rf"\b{name}\b\.?{joined}(?={name}\b)", re.IGNORECASE)
 
 
@@ -226,7 +219,7 @@ def _days_of_match(match: re.Match[str]) -> Days | None:
         return f"{year}-01-01", f"{year}-12-31"
     name = groups["month"].lower()
     is_number = name.isdigit() or name[0] in _HAN_MONTH
-    month = number_of(name) if is_number else _NUMBERS.get(name) or _THAI.get(name, 0)
+    month = number_of(name) if is_number else MONTH_NUMBERS.get(name) or THAI_NUMBERS.get(name, 0)
     if not 1 <= month <= 12 or not (year or is_number or _is_month(match, groups)):
         return None
     end = monthrange(int(year) if year else 2024, month)[1]
@@ -243,7 +236,7 @@ def _is_month(match: re.Match[str], groups: dict[str, str]) -> bool:
     after = next_word[1] if next_word else ""
     if month.lower() in AMBIGUOUS and before and not (groups.get("day") or groups.get("year")):
         if re.fullmatch(_JOINING.replace(_BEHIND_DE, ""), before):
-            return len(_NUMBERS.keys() & set(re.findall(r"\w+", match.string.lower()))) > 1
+            return len(MONTH_NUMBERS.keys() & set(re.findall(r"\w+", match.string.lower()))) > 1
         does = month[0].isupper() and after.islower() and after not in STOP_WORDS
         if does and re.fullmatch(_OPENING, before):  # "before April joined"
             return False
@@ -290,9 +283,9 @@ def _calendar_pattern(
         longest_first = "|".join(sorted(names, key=len, reverse=True))
         return rf"(?P<month{{0}}>{longest_first or NONE})\b\.?"
 
-    thai = "|".join(re.escape(name) for name in months if name in _THAI) or NONE
+    thai = "|".join(re.escape(name) for name in months if name in THAI_NUMBERS) or NONE
     thai_in_full = "|".join(name for name in months if name in THAI_MONTHS) or NONE
-    names = frozenset(_NUMBERS.keys() & months)
+    names = frozenset(MONTH_NUMBERS.keys() & months)
     name, unambiguous_name = named(names), named(names - AMBIGUOUS)
     year, day = r"(?P<year{0}>(?:19|20)\d\d)(?!\d)", r"(?P<day{0}>\d\d?)(?!\d)"
     month, quarter = r"(?P<month{0}>\d\d?)", r"(?P<quarter{0}>[1-4])"

@@ -168,11 +168,14 @@ def tells_of_past(text: str, start: int, end: int) -> bool:
     return bool(was) and not (PLANNED.search(sentence) or _compiled(_TOWARDS).search(before))
 
 
-_NUMBERS = {name: number for number, names in MONTHS.items() for name in names}
-_THAI = {
+MONTH_NUMBERS = {name: number for number, names in MONTHS.items() for name in names}
+"""Months (1..12) by their names in scripts with spaces, in lower case."""
+THAI_NUMBERS = {
     name: number for names in (THAI_MONTHS, THAI_SHORT) for number, name in enumerate(names, 1)
 }
-_IN_THAI = "|".join(map(re.escape, _THAI))
+"""Months by their Thai names. Thai has no spaces between words, and marks that are no letters: its
+patterns cannot look for the ends of words."""
+_IN_THAI = "|".join(map(re.escape, THAI_NUMBERS))
 _WORD = r"(?P<name>[^\W\d_]{3,10})\b\.?"
 _DAY, _YEAR = r"(?P<day>\d\d?)(?!\d)", r"(?P<year>20\d\d)(?!\d)"
 _MONTH, _LATE = r"(?P<month>\d\d?)(?!\d)", r"(?P<day>1[3-9]|2\d|3[01])(?!\d)"
@@ -208,8 +211,9 @@ def dates_ahead(text: str, day: str | None, today: date) -> Iterator[date]:
     for form in _DATES:
         for match in _compiled(form).finditer(text):
             groups = match.groupdict()
-            name = _NUMBERS.get(groups.get("name", "").lower()) or _THAI.get(groups.get("thai", ""))
-            month = int(groups.get("month") or name or 0)
+            number = MONTH_NUMBERS.get(groups.get("name", "").lower(), 0)
+            number = number or THAI_NUMBERS.get(groups.get("thai", ""), 0)
+            month = int(groups.get("month") or number)
             own = _year_of(groups.get("year") or "")
             for year in [own] if own else range(today.year - 1, today.year + 2):
                 try:
